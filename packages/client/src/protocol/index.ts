@@ -1,0 +1,10 @@
+/** The wire: types, error codes, limits. Browser-safe, imports nothing. */
+export type * from './json.ts'
+export type * from './chunks.ts'
+export type * from './entities.ts'
+export type * from './requests.ts'
+export type * from './stream.ts'
+export { ERRORS, type ErrorCode, type ErrorEntry, type Problem } from './errors.ts'
+export { LIMITS } from './limits.ts'
+export { foldChunk, foldChunks, emptyContent, closeParts } from './fold.ts'
+export { PROTOCOL_VERSION } from './version.ts'

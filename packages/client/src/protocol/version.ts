@@ -1,0 +1,2 @@
+/** The wire version. Additions keep it; a removal raises it. */
+export const PROTOCOL_VERSION = 1
