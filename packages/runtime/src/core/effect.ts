@@ -1,0 +1,45 @@
+/**
+ * What happens outside after a commit, in order, before the session's next event. For every type
+ * docs/model.md says what re-creates it after a crash. None calls a mailbox synchronously.
+ */
+import type { BackgroundTask, ContextUsage, ErrorCode, LiveTurn, SendResult } from '@wheelhouse/client/protocol'
+import type { ApprovalDecision, Chunks, DeliveryRef, Generation, MessageId, SessionId, TurnId, TurnKind } from './types.ts'
+import type { TimerName } from './event.ts'
+
+/** What a command gets back: its result, or a refusal by code. */
+export type Answer =
+  | { ok: true; messageId: MessageId | null; turnId: TurnId | null; disposition: SendResult['disposition'] | null }
+  | { ok: false; code: ErrorCode; detail: string }
+
+export type Effect =
+  | { type: 'reply'; commandId: string; answer: Answer }
+  | { type: 'connect'; generation: Generation; token: string | null }
+  /** Gives the turn's input to the agent. `rebuild`: its context must be seeded from the transcript (decision 9). */
+  | { type: 'send'; generation: Generation; turnId: TurnId; messageId: MessageId; inputId: MessageId | null; kind: TurnKind; steer: boolean; headless: boolean }
+  | { type: 'redirect'; generation: Generation; turnId: TurnId; inputId: MessageId }
+  | { type: 'answer-offering'; generation: Generation; offeringId: string; inputIds: MessageId[] }
+  | { type: 'withdraw-redirect'; generation: Generation; inputIds: MessageId[] }
+  | { type: 'interrupt'; generation: Generation; turnId: TurnId }
+  | { type: 'close-connection'; generation: Generation; reason: 'idle' | 'stop' | 'error' | 'rebuild' | 'deleted' | 'quarantined' | 'persistence' | 'discarded' }
+  | { type: 'answer-approval'; generation: Generation; approvalId: string; decision: ApprovalDecision }
+  /** Appends to the chunk journal, then publishes; chunk `n` is the first one's number. */
+  | { type: 'journal-chunks'; messageId: MessageId; n: number; chunks: Chunks }
+  | { type: 'publish-turn'; phase: 'started'; turn: LiveTurn }
+  | { type: 'publish-turn'; phase: 'ended'; turnId: TurnId; messageId: MessageId; boundary: 'turn' | 'row-roll' }
+  | { type: 'publish-retry'; messageId: MessageId; attempt: number; maxAttempts: number | null; delayMs: number; reason: string }
+  | { type: 'publish-compaction'; phase: 'started' | 'completed' | 'failed'; trigger: 'manual' | 'auto'; detail: string | null }
+  | { type: 'publish-context-usage'; usage: ContextUsage }
+  | { type: 'publish-background'; tasks: BackgroundTask[] }
+  | { type: 'publish-status' }
+  /** Nothing follows on this topic: its held stream ends (`terminateHeldTopicStream`). */
+  | { type: 'end-topic' }
+  | { type: 'arm-timer'; timer: TimerName; key: string }
+  | { type: 'cancel-timer'; timer: TimerName; key: string }
+  /** Reads the inbox; answered by delivery-found or delivery-none. */
+  | { type: 'look-for-delivery' }
+  | { type: 'finalize-delivery'; delivery: DeliveryRef; messageId: MessageId }
+  /** Something was put into that session's inbox: look there. */
+  | { type: 'kick-session'; sessionId: SessionId }
+  | { type: 'drop-session' }
+
+export type { Chunks }
