@@ -21,9 +21,32 @@ export type UIMessageChunk =
   | { type: 'reasoning-end'; id: string; providerMetadata?: ProviderMetadata }
   | { type: 'tool-input-start'; toolCallId: string; toolName: string; dynamic?: boolean; providerExecuted?: boolean; title?: string }
   | { type: 'tool-input-delta'; toolCallId: string; inputTextDelta: string }
-  | { type: 'tool-input-available'; toolCallId: string; toolName: string; input: Json; dynamic?: boolean; providerExecuted?: boolean; title?: string }
-  | { type: 'tool-input-error'; toolCallId: string; toolName: string; input: Json; errorText: string; dynamic?: boolean; providerExecuted?: boolean }
-  | { type: 'tool-output-available'; toolCallId: string; output: Json; dynamic?: boolean; providerExecuted?: boolean; preliminary?: boolean }
+  | {
+      type: 'tool-input-available'
+      toolCallId: string
+      toolName: string
+      input: Json
+      dynamic?: boolean
+      providerExecuted?: boolean
+      title?: string
+    }
+  | {
+      type: 'tool-input-error'
+      toolCallId: string
+      toolName: string
+      input: Json
+      errorText: string
+      dynamic?: boolean
+      providerExecuted?: boolean
+    }
+  | {
+      type: 'tool-output-available'
+      toolCallId: string
+      output: Json
+      dynamic?: boolean
+      providerExecuted?: boolean
+      preliminary?: boolean
+    }
   | { type: 'tool-output-error'; toolCallId: string; errorText: string; dynamic?: boolean; providerExecuted?: boolean }
   | { type: 'tool-output-denied'; toolCallId: string }
   | { type: 'tool-approval-request'; approvalId: string; toolCallId: string }
@@ -36,13 +59,7 @@ export type UIMessageChunk =
   | { type: 'finish'; finishReason?: 'stop' | 'length' | 'content-filter' | 'tool-calls' | 'error' | 'other'; messageMetadata?: JsonObject }
 
 /** Where a tool call stands. The last three and `input-error` are terminal. */
-export type ToolState =
-  | 'input-streaming'
-  | 'input-available'
-  | 'approval-requested'
-  | 'output-available'
-  | 'output-error'
-  | 'output-denied'
+export type ToolState = 'input-streaming' | 'input-available' | 'approval-requested' | 'output-available' | 'output-error' | 'output-denied'
 
 /** A tool call with its result; every tool is `dynamic-tool`, since the agent and not the host owns the tool set. */
 export type ToolPart = {

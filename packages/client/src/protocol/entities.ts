@@ -189,7 +189,14 @@ export type DriverCapabilities = {
 }
 
 /** A registered runtime type and whether its packages are here. `advice` says how to install it when they are not. */
-export type DriverInfo = { type: AgentType; name: string; installed: boolean; version: string | null; advice: string | null; capabilities: DriverCapabilities }
+export type DriverInfo = {
+  type: AgentType
+  name: string
+  installed: boolean
+  version: string | null
+  advice: string | null
+  capabilities: DriverCapabilities
+}
 
 /** GET /v1/info. */
 export type HostInfo = {

@@ -4,14 +4,27 @@
  */
 export type ErrorEntry = { status: number | null; title: string; advice: string; retryable: boolean }
 
-const entry = (status: number | null, title: string, advice: string, retryable = false): ErrorEntry => ({ status, title, advice, retryable })
+const entry = (status: number | null, title: string, advice: string, retryable = false): ErrorEntry => ({
+  status,
+  title,
+  advice,
+  retryable,
+})
 
 export const ERRORS = {
   // Who asks
-  UNAUTHENTICATED: entry(401, 'No valid token', 'Send the token from the data directory as a bearer token, or open the web app through `wheelhouse open`.'),
+  UNAUTHENTICATED: entry(
+    401,
+    'No valid token',
+    'Send the token from the data directory as a bearer token, or open the web app through `wheelhouse open`.',
+  ),
   FORBIDDEN: entry(403, 'Not allowed for this token', 'Use a token with write access.'),
   HOST_NOT_ALLOWED: entry(421, 'The Host header does not name this server', 'Call the address the server printed at its start.'),
-  ORIGIN_NOT_ALLOWED: entry(403, 'Requests from this web origin are refused', 'Open the web app at the address the server printed at its start.'),
+  ORIGIN_NOT_ALLOWED: entry(
+    403,
+    'Requests from this web origin are refused',
+    'Open the web app at the address the server printed at its start.',
+  ),
   LOGIN_CODE_INVALID: entry(401, 'This one-time link is used or older than 60 seconds', 'Run `wheelhouse open` for a new one.'),
   // What is asked
   NOT_FOUND: entry(404, 'No such route', 'See /openapi.json for the routes.'),
@@ -56,12 +69,20 @@ export const ERRORS = {
   INTERNAL_ERROR: entry(500, 'Something went wrong inside the host', 'Try again; the log has the details.', true),
   // Standing on rows
   TURN_INTERRUPTED: entry(null, 'The host restarted while this ran', 'What was shown is kept; the run was not repeated.'),
-  AGENT_PROCESS_LOST: entry(null, 'The agent’s process ended while this ran', 'Send the next message; the conversation goes on from the last saved point.'),
+  AGENT_PROCESS_LOST: entry(
+    null,
+    'The agent’s process ended while this ran',
+    'Send the next message; the conversation goes on from the last saved point.',
+  ),
   CONNECT_FAILED: entry(null, 'The agent could not be started', 'See the error text; then send again.'),
   PROVIDER_ERROR: entry(null, 'The model provider refused or failed', 'See the provider’s own words.'),
   PROVIDER_AUTH_FAILED: entry(null, 'The provider refused the key', 'Check the provider’s API key.'),
   AGENT_ERROR: entry(null, 'The agent reported an error', 'See the error text.'),
-  TERMINAL_PERSISTENCE_FAILED: entry(null, 'The end of this turn could not be saved', 'What was shown before is kept; send the next message.'),
+  TERMINAL_PERSISTENCE_FAILED: entry(
+    null,
+    'The end of this turn could not be saved',
+    'What was shown before is kept; send the next message.',
+  ),
   INTERNAL_QUARANTINE: entry(null, 'The host met an internal error in this turn', 'Run `wheelhouse doctor`.'),
 } as const satisfies Record<string, ErrorEntry>
 

@@ -3,7 +3,12 @@ import type { MessagePart } from './chunks.ts'
 import type { Agent, AgentType, Json, PermissionMode, ProviderProtocol } from './index.ts'
 
 /** A model as given by a client; omitted fields become null. */
-export type ModelInput = { id: string; name?: string; contextWindow?: number; pricing?: { input: number; output: number; cacheRead?: number; cacheWrite?: number } }
+export type ModelInput = {
+  id: string
+  name?: string
+  contextWindow?: number
+  pricing?: { input: number; output: number; cacheRead?: number; cacheWrite?: number }
+}
 export type ProviderInput = { name: string; protocol: ProviderProtocol; baseUrl: string; apiKey?: string; models: ModelInput[] }
 export type AgentInput = {
   name: string
@@ -18,7 +23,17 @@ export type AgentInput = {
   channels?: Agent['channels']
   language?: string | null
 }
-export type SessionInput = { agentId: string; name?: string; description?: string; workspace?: { kind: 'system' } | { kind: 'user'; path: string } }
-export type MessageInput = { text?: string; parts?: MessagePart[]; when?: 'steer' | 'queue'; origin?: 'interactive' | 'channel' | 'scheduled' }
+export type SessionInput = {
+  agentId: string
+  name?: string
+  description?: string
+  workspace?: { kind: 'system' } | { kind: 'user'; path: string }
+}
+export type MessageInput = {
+  text?: string
+  parts?: MessagePart[]
+  when?: 'steer' | 'queue'
+  origin?: 'interactive' | 'channel' | 'scheduled'
+}
 export type StopInput = { turnId?: string; queue?: 'hold' | 'run' | 'discard' }
 export type ApprovalInput = { decision: 'allow' | 'deny'; reason?: string; updatedInput?: Json; answers?: { [question: string]: string } }

@@ -15,12 +15,25 @@ export type Effect =
   | { type: 'reply'; commandId: string; answer: Answer }
   | { type: 'connect'; generation: Generation; token: string | null }
   /** Gives the turn's input to the agent. `rebuild`: its context must be seeded from the transcript (decision 9). */
-  | { type: 'send'; generation: Generation; turnId: TurnId; messageId: MessageId; inputId: MessageId | null; kind: TurnKind; steer: boolean; headless: boolean }
+  | {
+      type: 'send'
+      generation: Generation
+      turnId: TurnId
+      messageId: MessageId
+      inputId: MessageId | null
+      kind: TurnKind
+      steer: boolean
+      headless: boolean
+    }
   | { type: 'redirect'; generation: Generation; turnId: TurnId; inputId: MessageId }
   | { type: 'answer-offering'; generation: Generation; offeringId: string; inputIds: MessageId[] }
   | { type: 'withdraw-redirect'; generation: Generation; inputIds: MessageId[] }
   | { type: 'interrupt'; generation: Generation; turnId: TurnId }
-  | { type: 'close-connection'; generation: Generation; reason: 'idle' | 'stop' | 'error' | 'rebuild' | 'deleted' | 'quarantined' | 'persistence' | 'discarded' }
+  | {
+      type: 'close-connection'
+      generation: Generation
+      reason: 'idle' | 'stop' | 'error' | 'rebuild' | 'deleted' | 'quarantined' | 'persistence' | 'discarded'
+    }
   | { type: 'answer-approval'; generation: Generation; approvalId: string; decision: ApprovalDecision }
   /** Appends to the chunk journal, then publishes; chunk `n` is the first one's number. */
   | { type: 'journal-chunks'; messageId: MessageId; n: number; chunks: Chunks }

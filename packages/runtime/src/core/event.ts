@@ -3,7 +3,19 @@
  * `reply` effect), the driver, the host itself. Driver events keep the names of the specification.
  */
 import type { BackgroundTask, ContextUsage, Json, MessagePart } from '@wheelhouse/client/protocol'
-import type { ApprovalDecision, ApprovalRequest, Chunks, DeliveryRef, Generation, MessageId, NewInput, Stamp, StopQueueMode, TurnId, UsageRecord } from './types.ts'
+import type {
+  ApprovalDecision,
+  ApprovalRequest,
+  Chunks,
+  DeliveryRef,
+  Generation,
+  MessageId,
+  NewInput,
+  Stamp,
+  StopQueueMode,
+  TurnId,
+  UsageRecord,
+} from './types.ts'
 
 /** How a turn ended, as the agent tells it. */
 export type TurnOutcome = 'success' | 'stopped'
@@ -16,7 +28,11 @@ export type DriverEvent =
   /** The agent can take input. `resumed`: it continues the conversation of the token it was given. */
   | { type: 'connected'; resumed: boolean }
   /** The last event of a generation, always sent, whoever closed it. `code` null = closed as asked. */
-  | { type: 'connection-closed'; code: 'CONNECT_FAILED' | 'AGENT_PROCESS_LOST' | 'DRIVER_NOT_INSTALLED' | 'PROVIDER_AUTH_FAILED' | null; message: string }
+  | {
+      type: 'connection-closed'
+      code: 'CONNECT_FAILED' | 'AGENT_PROCESS_LOST' | 'DRIVER_NOT_INSTALLED' | 'PROVIDER_AUTH_FAILED' | null
+      message: string
+    }
   | { type: 'chunk'; turnId: TurnId; chunks: Chunks }
   | { type: 'tool-approval-request'; turnId: TurnId; request: ApprovalRequest }
   /** The agent used the decision, or withdrew the question. */
@@ -26,7 +42,13 @@ export type DriverEvent =
   | { type: 'resume-token'; token: string }
   | { type: 'turn-complete'; turnId: TurnId; outcome: TurnOutcome }
   /** The turn failed; the connection will be torn down. */
-  | { type: 'error'; turnId: TurnId; code: 'PROVIDER_ERROR' | 'PROVIDER_AUTH_FAILED' | 'AGENT_ERROR'; message: string; status: number | null }
+  | {
+      type: 'error'
+      turnId: TurnId
+      code: 'PROVIDER_ERROR' | 'PROVIDER_AUTH_FAILED' | 'AGENT_ERROR'
+      message: string
+      status: number | null
+    }
   /** The driver can inject now and waits for `answerOffering`: which of its stashed steers may go. */
   | { type: 'steer-offering'; turnId: TurnId; offeringId: string; inputIds: MessageId[] }
   | { type: 'steer-consumed'; turnId: TurnId; inputIds: MessageId[] }
@@ -64,7 +86,7 @@ export type CommandEvent =
 export type TimerName = 'idle' | 'stop-escalation' | 'stop-deadline' | 'stall' | 'approval-expiry'
 
 export type HostEvent =
-  | { type: 'recovered'; /** Delivering requests whose row is already terminal, or gone. */ }
+  | { type: 'recovered' /** Delivering requests whose row is already terminal, or gone. */ }
   | { type: 'hold-placed' }
   | { type: 'hold-released' }
   | { type: 'agent-changed' }

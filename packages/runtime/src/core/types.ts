@@ -20,7 +20,11 @@ export type Generation = number
 
 export type Connection =
   | { phase: 'none' }
-  | { phase: 'connecting' | 'live' | 'closing'; generation: Generation; /** Agent facts changed: rebuild when the turn is over. */ stale: boolean }
+  | {
+      phase: 'connecting' | 'live' | 'closing'
+      generation: Generation
+      /** Agent facts changed: rebuild when the turn is over. */ stale: boolean
+    }
 
 /** What a Stop does with inputs that wait (decision 3). */
 export type StopQueueMode = 'hold' | 'run' | 'discard'

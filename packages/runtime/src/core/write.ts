@@ -2,7 +2,16 @@
  * What one commit saves. Writes are dumb: an insert, or an update with a guard; what they need to
  * know was decided in `step`. A guard that matches no row refuses the whole commit.
  */
-import type { ApprovalKind, AssistantStatus, HeldReason, InputState, Json, JsonObject, MessagePart, Origin } from '@wheelhouse/client/protocol'
+import type {
+  ApprovalKind,
+  AssistantStatus,
+  HeldReason,
+  InputState,
+  Json,
+  JsonObject,
+  MessagePart,
+  Origin,
+} from '@wheelhouse/client/protocol'
 import type { MessageId, SessionId, StopQueueMode, TurnId, TurnKind, UsageRecord } from './types.ts'
 
 /** A message given to a session. `seq` is null until it is taken. */
@@ -39,7 +48,13 @@ export type AssistantRow = {
 }
 
 /** The frozen answer to a completion request: an ordinary message in the asking session's inbox. */
-export type ResultRow = { id: MessageId; sessionId: SessionId; requestId: MessageId; sourceMessageId: MessageId; outcome: 'success' | 'failed' | 'interrupted' }
+export type ResultRow = {
+  id: MessageId
+  sessionId: SessionId
+  requestId: MessageId
+  sourceMessageId: MessageId
+  outcome: 'success' | 'failed' | 'interrupted'
+}
 
 /** How a row's parts are found when it closes: the host resolves it before the commit. */
 export type RowContent = { messageId: MessageId; metadata: JsonObject }
@@ -48,7 +63,15 @@ export type Write =
   | { type: 'insert-input'; row: InputRow }
   | { type: 'edit-input'; id: MessageId; parts: MessagePart[] }
   /** Moves an untaken input; refused when it is in none of `from`. */
-  | { type: 'move-input'; id: MessageId; from: InputState[]; to: InputState; heldReason: HeldReason | null; queuePos: number | null; steer: boolean }
+  | {
+      type: 'move-input'
+      id: MessageId
+      from: InputState[]
+      to: InputState
+      heldReason: HeldReason | null
+      queuePos: number | null
+      steer: boolean
+    }
   | { type: 'take-input'; id: MessageId; from: InputState[]; seq: number; turnId: TurnId; unanswered: boolean }
   /** Gives back an input whose turn was never sent: its seq is null again (decision 8). */
   | { type: 'return-input'; id: MessageId; queuePos: number; to: 'queued' | 'held'; heldReason: HeldReason | null }
@@ -58,10 +81,33 @@ export type Write =
   | { type: 'request-stop'; messageId: MessageId; mode: StopQueueMode; by: string | null }
   | { type: 'defer-turn'; messageId: MessageId; deferred: boolean }
   /** Closes a pending row. `boundary` row-roll completes nothing. `withToken`: the row records the session's token as provenance. */
-  | { type: 'close-turn'; messageId: MessageId; status: Exclude<AssistantStatus, 'pending'>; errorCode: string | null; errorText: string | null; boundary: 'turn' | 'row-roll'; token: { token: string; epoch: number } | null; content: RowContent }
+  | {
+      type: 'close-turn'
+      messageId: MessageId
+      status: Exclude<AssistantStatus, 'pending'>
+      errorCode: string | null
+      errorText: string | null
+      boundary: 'turn' | 'row-roll'
+      token: { token: string; epoch: number } | null
+      content: RowContent
+    }
   /** Removes an assistant row that was never sent; a tombstone with this rev tells every window. */
   | { type: 'remove-turn'; messageId: MessageId }
-  | { type: 'insert-approval'; row: { id: string; messageId: MessageId; turnId: TurnId; generation: number; kind: ApprovalKind; toolCallId: string; toolName: string; input: Json; status: 'pending' | 'denied'; reason: string | null } }
+  | {
+      type: 'insert-approval'
+      row: {
+        id: string
+        messageId: MessageId
+        turnId: TurnId
+        generation: number
+        kind: ApprovalKind
+        toolCallId: string
+        toolName: string
+        input: Json
+        status: 'pending' | 'denied'
+        reason: string | null
+      }
+    }
   | { type: 'decide-approval'; id: string; status: 'allowed' | 'denied'; reason: string | null; by: string | null }
   | { type: 'apply-approval'; id: string }
   | { type: 'expire-approval'; id: string; reason: string }
@@ -70,7 +116,14 @@ export type Write =
   /** CAS accepted -> delivering, bound to the assistant row; also gives the input its seq. `agentRev` must still be the agent's. */
   | { type: 'claim-delivery'; id: MessageId; seq: number; turnId: TurnId; turnRef: MessageId; agentRev: number }
   /** CAS delivering (bound to `turnRef`) -> consumed or failed. */
-  | { type: 'finish-delivery'; id: MessageId; turnRef: MessageId; status: 'consumed' | 'failed'; outcome: 'success' | 'failed' | 'interrupted'; errorCode: string | null }
+  | {
+      type: 'finish-delivery'
+      id: MessageId
+      turnRef: MessageId
+      status: 'consumed' | 'failed'
+      outcome: 'success' | 'failed' | 'interrupted'
+      errorCode: string | null
+    }
   /** CAS accepted -> failed: it can never be delivered. */
   | { type: 'fail-delivery'; id: MessageId; errorCode: string }
   /** At most one a request (unique index); a second one is the same result and changes nothing. */
@@ -82,4 +135,11 @@ export type Write =
  * One transaction of one session. It is led by `update session set rev = rev + 1 ... where rev =
  * expectedRev`: fence and order in one statement (scale, rule 0).
  */
-export type Commit = { sessionId: SessionId; expectedRev: number; at: string; lastSeq: number; lastQueuePos: number; writes: readonly Write[] }
+export type Commit = {
+  sessionId: SessionId
+  expectedRev: number
+  at: string
+  lastSeq: number
+  lastQueuePos: number
+  writes: readonly Write[]
+}

@@ -2,13 +2,30 @@
  * The store port. One method = one whole transaction, synchronous inside, no rule of the product
  * in it (decisions 23-27). Two implementations pass one conformance suite (test/conformance/store).
  */
-import type { Agent, Approval, JsonObject, Message, MessagePart, Provider, ProviderProtocol, UIMessageChunk } from '@wheelhouse/client/protocol'
+import type {
+  Agent,
+  Approval,
+  JsonObject,
+  Message,
+  MessagePart,
+  Provider,
+  ProviderProtocol,
+  UIMessageChunk,
+} from '@wheelhouse/client/protocol'
 import type { DeliveryRef, MessageId, SessionId, StopQueueMode, TurnId, TurnKind } from '../core/types.ts'
 import type { Commit } from '../core/write.ts'
 
 /** Rows as the core needs them to rebuild its state (`load`, core/recovery.ts). */
 export type SessionRows = {
-  session: { id: SessionId; rev: number; lastSeq: number; lastQueuePos: number; phase: 'active' | 'quarantined'; resumeToken: string | null; resumeEpoch: number }
+  session: {
+    id: SessionId
+    rev: number
+    lastSeq: number
+    lastQueuePos: number
+    phase: 'active' | 'quarantined'
+    resumeToken: string | null
+    resumeEpoch: number
+  }
   /** Pending assistant rows, at most one of them not deferred. */
   pending: PendingRow[]
   /** Untaken inputs (queued, steering, offered, held, unknown) by queuePos; inbox rows are not among them. */
@@ -83,16 +100,43 @@ export type SessionRecord = {
   updatedAt: string
 }
 
-export type NewSession = { id: SessionId; agentId: string; name: string; description: string; workspaceKind: 'system' | 'user'; workspacePath: string; at: string; idempotencyKey: string | null; bodyHash: string | null }
+export type NewSession = {
+  id: SessionId
+  agentId: string
+  name: string
+  description: string
+  workspaceKind: 'system' | 'user'
+  workspacePath: string
+  at: string
+  idempotencyKey: string | null
+  bodyHash: string | null
+}
 /** A provider without its secret: keys live in the key store of the data directory, never in a row. */
 export type ProviderRecord = Omit<Provider, 'hasApiKey'>
-export type NewProvider = { id: string; name: string; protocol: ProviderProtocol; baseUrl: string; models: Provider['models']; at: string; idempotencyKey: string | null; bodyHash: string | null }
-export type NewAgent = Omit<Agent, 'rev' | 'createdAt' | 'updatedAt'> & { at: string; idempotencyKey: string | null; bodyHash: string | null }
+export type NewProvider = {
+  id: string
+  name: string
+  protocol: ProviderProtocol
+  baseUrl: string
+  models: Provider['models']
+  at: string
+  idempotencyKey: string | null
+  bodyHash: string | null
+}
+export type NewAgent = Omit<Agent, 'rev' | 'createdAt' | 'updatedAt'> & {
+  at: string
+  idempotencyKey: string | null
+  bodyHash: string | null
+}
 
 /** Insert of a thing with an idempotency key: `existing` when the key was used before. */
 export type InsertResult<T> = { outcome: 'done'; item: T } | { outcome: 'existing'; item: T; sameBody: boolean }
 /** Update or delete guarded by rev. */
-export type GuardedResult<T> = { outcome: 'done'; item: T } | { outcome: 'stale'; rev: number } | { outcome: 'missing' } | { outcome: 'in-use'; by: string }
+export type GuardedResult<T> =
+  | { outcome: 'done'; item: T }
+  | { outcome: 'stale'; rev: number }
+  | { outcome: 'missing' }
+  | { outcome: 'in-use'; by: string }
 
 /** One chunk of the journal. */
 export type JournalEntry = { sessionId: SessionId; messageId: MessageId; n: number; chunk: UIMessageChunk }
@@ -112,7 +156,12 @@ export interface Store {
   /** Newest first by id; `before` is the id of the last one seen. */
   listSessions(page: { limit: number; before: SessionId | null; agentId: string | null }): SessionRecord[]
   insertSession(session: NewSession): InsertResult<SessionRecord>
-  updateSession(id: SessionId, rev: number, change: { name?: string; description?: string; agentId?: string; workspacePath?: string }, at: string): GuardedResult<SessionRecord>
+  updateSession(
+    id: SessionId,
+    rev: number,
+    change: { name?: string; description?: string; agentId?: string; workspacePath?: string },
+    at: string,
+  ): GuardedResult<SessionRecord>
 
   // messages, approvals
   readMessage(id: MessageId): Message | null
@@ -139,12 +188,22 @@ export interface Store {
   insertProvider(provider: NewProvider): InsertResult<ProviderRecord>
   readProvider(id: string): ProviderRecord | null
   listProviders(): ProviderRecord[]
-  updateProvider(id: string, rev: number, change: Partial<Pick<ProviderRecord, 'name' | 'protocol' | 'baseUrl' | 'models'>>, at: string): GuardedResult<ProviderRecord>
+  updateProvider(
+    id: string,
+    rev: number,
+    change: Partial<Pick<ProviderRecord, 'name' | 'protocol' | 'baseUrl' | 'models'>>,
+    at: string,
+  ): GuardedResult<ProviderRecord>
   deleteProvider(id: string, rev: number): GuardedResult<ProviderRecord>
   insertAgent(agent: NewAgent): InsertResult<Agent>
   readAgent(id: string): Agent | null
   listAgents(): Agent[]
-  updateAgent(id: string, rev: number, change: Partial<Omit<Agent, 'id' | 'rev' | 'createdAt' | 'updatedAt'>>, at: string): GuardedResult<Agent>
+  updateAgent(
+    id: string,
+    rev: number,
+    change: Partial<Omit<Agent, 'id' | 'rev' | 'createdAt' | 'updatedAt'>>,
+    at: string,
+  ): GuardedResult<Agent>
   deleteAgent(id: string, rev: number): GuardedResult<Agent>
   sessionsOfAgent(agentId: string): SessionId[]
 
