@@ -2,19 +2,34 @@
  * What happens outside after a commit, in order, before the session's next event. For every type
  * docs/model.md says what re-creates it after a crash. None calls a mailbox synchronously.
  */
-import type { BackgroundTask, ContextUsage, ErrorCode, LiveTurn, SendResult } from '@wheelhouse/client/protocol'
-import type { ApprovalDecision, Chunks, DeliveryRef, Generation, MessageId, SessionId, TurnId, TurnKind } from './types.ts'
-import type { TimerName } from './event.ts'
+import type { ErrorCode, LiveTurn, SendResult } from '@wheelhouse/client/protocol'
+import type { ApprovalDecision, Chunks, Generation, MessageId, SessionId, TurnId, TurnKind } from './types.ts'
+import type { DriverEvent, TimerName } from './event.ts'
 
 /** What a command gets back: its result, or a refusal by code. */
 export type Answer =
   | { ok: true; messageId: MessageId | null; turnId: TurnId | null; disposition: SendResult['disposition'] | null }
   | { ok: false; code: ErrorCode; detail: string }
 
+/** Driver events that only windows care about. */
+export type Activity = Extract<
+  DriverEvent,
+  {
+    type:
+      | 'api-retry'
+      | 'context-usage'
+      | 'supported-commands'
+      | 'background-tasks'
+      | 'background-work-state'
+      | 'background-task-event'
+      | 'background-flow-chunk'
+  }
+>
+
 export type Effect =
   | { type: 'reply'; commandId: string; answer: Answer }
   | { type: 'connect'; generation: Generation; token: string | null }
-  /** Gives the turn's input to the agent. `rebuild`: its context must be seeded from the transcript (decision 9). */
+  /** Gives the turn's input to the agent. */
   | {
       type: 'send'
       generation: Generation
@@ -39,10 +54,8 @@ export type Effect =
   | { type: 'journal-chunks'; messageId: MessageId; n: number; chunks: Chunks }
   | { type: 'publish-turn'; phase: 'started'; turn: LiveTurn }
   | { type: 'publish-turn'; phase: 'ended'; turnId: TurnId; messageId: MessageId; boundary: 'turn' | 'row-roll' }
-  | { type: 'publish-retry'; messageId: MessageId; attempt: number; maxAttempts: number | null; delayMs: number; reason: string }
-  | { type: 'publish-compaction'; phase: 'started' | 'completed' | 'failed'; trigger: 'manual' | 'auto'; detail: string | null }
-  | { type: 'publish-context-usage'; usage: ContextUsage }
-  | { type: 'publish-background'; tasks: BackgroundTask[] }
+  /** Things of the moment that no row holds; a window that misses one asks the snapshot. */
+  | { type: 'publish-activity'; messageId: MessageId | null; activity: Activity }
   | { type: 'publish-status' }
   /** Nothing follows on this topic: its held stream ends (`terminateHeldTopicStream`). */
   | { type: 'end-topic' }
@@ -50,9 +63,8 @@ export type Effect =
   | { type: 'cancel-timer'; timer: TimerName; key: string }
   /** Reads the inbox; answered by delivery-found or delivery-none. */
   | { type: 'look-for-delivery' }
-  | { type: 'finalize-delivery'; delivery: DeliveryRef; messageId: MessageId }
+  /** The turn of a delivery has ended: finish its request; answered by delivery-finalizing. */
+  | { type: 'finalize-delivery'; messageId: MessageId }
   /** Something was put into that session's inbox: look there. */
   | { type: 'kick-session'; sessionId: SessionId }
   | { type: 'drop-session' }
-
-export type { Chunks }

@@ -83,7 +83,7 @@ export type CommandEvent =
   | { type: 'session-deleted'; commandId: string }
   | { type: 'session-released'; commandId: string }
 
-export type TimerName = 'idle' | 'stop-escalation' | 'stop-deadline' | 'stall' | 'approval-expiry'
+export type TimerName = 'idle' | 'stop-escalation' | 'stop-deadline' | 'approval-expiry'
 
 export type HostEvent =
   | { type: 'recovered' /** Delivering requests whose row is already terminal, or gone. */ }
@@ -96,7 +96,7 @@ export type HostEvent =
   | { type: 'delivery-found'; delivery: DeliveryRef; agentRev: number; modelId: string | null }
   | { type: 'delivery-none' }
   | { type: 'delivery-unroutable'; deliveryId: MessageId; resultTo: string | null; code: string }
-  | { type: 'delivery-finalizing'; messageId: MessageId; outcome: 'success' | 'failed' | 'interrupted' }
+  | { type: 'delivery-finalizing'; messageId: MessageId }
   /** The store refused a claim or a finish: somebody else changed the row. */
   | { type: 'commit-refused'; of: 'claim' | 'finish' }
   /** A driver event could not be saved after every try (decisions 102, 103). */

@@ -10,7 +10,7 @@
  * Whatever leaves the host is committed first as offered (`sent`, `offered`, `decided`, `stop`) and
  * again when the other side shows that it took it (`consumed`, `applied`, ended).
  */
-import type { ApprovalKind, AssistantStatus, HeldReason, Json, MessagePart, Origin, UIMessageChunk } from '@wheelhouse/client/protocol'
+import type { ApprovalKind, HeldReason, Json, MessagePart, Origin, UIMessageChunk } from '@wheelhouse/client/protocol'
 
 export type SessionId = string
 export type MessageId = string
@@ -23,7 +23,10 @@ export type Connection =
   | {
       phase: 'connecting' | 'live' | 'closing'
       generation: Generation
-      /** Agent facts changed: rebuild when the turn is over. */ stale: boolean
+      /** Agent facts changed: rebuild before the next turn. */
+      stale: boolean
+      /** The last turn given to it was headless: what it does of its own accord is headless too. */
+      headless: boolean
     }
 
 /** What a Stop does with inputs that wait (decision 3). */
@@ -36,6 +39,9 @@ export type DeliveryRef = {
   resultTo: SessionId | null
 }
 
+/** How a delivered request ended for the session that asked. */
+export type DeliveryOutcome = 'success' | 'failed' | 'interrupted'
+
 export type TurnKind = 'user' | 'delivery' | 'autonomous' | 'compaction'
 
 export type Turn = {
@@ -47,6 +53,8 @@ export type Turn = {
   origin: Origin
   headless: boolean
   modelId: string | null
+  /** Wrap the input as a steer: it was meant for an earlier turn. */
+  steer: boolean
   /** starting: its row is saved, nothing has left the host. open: `sentAt` is committed and the driver has it. */
   phase: 'starting' | 'open'
   stop: { mode: StopQueueMode; escalated: boolean } | null
@@ -54,7 +62,8 @@ export type Turn = {
   n: number
   /** Anything but metadata was shown: closes the replay gate of decision 10. */
   hasOutput: boolean
-  stalled: boolean
+  /** Id of the continuation row, kept from the injection of a steer to its boundary (requirement 146). */
+  reserved: MessageId | null
   delivery: DeliveryRef | null
 }
 
@@ -88,10 +97,10 @@ export type Session = {
   lastGeneration: Generation
   turn: Turn | null
   deferred: Turn | null
-  /** The inbox is being asked for an accepted delivery; the queue waits for the answer. */
-  seeking: boolean
+  /** The inbox is being asked for an accepted delivery; `again`: something arrived since (rerun latch). */
+  seeking: { attempt: 1 | 2; again: boolean } | null
   /** A delivery whose turn has ended and whose request is not finished yet. */
-  finalizing: { delivery: DeliveryRef; messageId: MessageId; status: AssistantStatus; queueFirst: boolean } | null
+  finalizing: { delivery: DeliveryRef; messageId: MessageId; outcome: DeliveryOutcome; errorCode: string | null } | null
   queue: WaitingInput[]
   resume: { token: string | null; epoch: number }
   approvals: OpenApproval[]

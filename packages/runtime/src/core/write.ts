@@ -12,7 +12,7 @@ import type {
   MessagePart,
   Origin,
 } from '@wheelhouse/client/protocol'
-import type { MessageId, SessionId, StopQueueMode, TurnId, TurnKind, UsageRecord } from './types.ts'
+import type { DeliveryOutcome, MessageId, SessionId, StopQueueMode, TurnId, TurnKind, UsageRecord } from './types.ts'
 
 /** A message given to a session. `seq` is null until it is taken. */
 export type InputRow = {
@@ -53,11 +53,11 @@ export type ResultRow = {
   sessionId: SessionId
   requestId: MessageId
   sourceMessageId: MessageId
-  outcome: 'success' | 'failed' | 'interrupted'
+  outcome: DeliveryOutcome
 }
 
 /** How a row's parts are found when it closes: the host resolves it before the commit. */
-export type RowContent = { messageId: MessageId; metadata: JsonObject }
+export type RowContent = { metadata: JsonObject }
 
 export type Write =
   | { type: 'insert-input'; row: InputRow }
@@ -121,7 +121,7 @@ export type Write =
       id: MessageId
       turnRef: MessageId
       status: 'consumed' | 'failed'
-      outcome: 'success' | 'failed' | 'interrupted'
+      outcome: DeliveryOutcome
       errorCode: string | null
     }
   /** CAS accepted -> failed: it can never be delivered. */

@@ -12,54 +12,14 @@ import type {
   ProviderProtocol,
   UIMessageChunk,
 } from '@wheelhouse/client/protocol'
-import type { DeliveryRef, MessageId, SessionId, StopQueueMode, TurnId, TurnKind } from '../core/types.ts'
+import type { LoadedRows } from '../core/recovery.ts'
+import type { DeliveryRef, MessageId, SessionId } from '../core/types.ts'
 import type { Commit } from '../core/write.ts'
 
-/** Rows as the core needs them to rebuild its state (`load`, core/recovery.ts). */
-export type SessionRows = {
-  session: {
-    id: SessionId
-    rev: number
-    lastSeq: number
-    lastQueuePos: number
-    phase: 'active' | 'quarantined'
-    resumeToken: string | null
-    resumeEpoch: number
-  }
-  /** Pending assistant rows, at most one of them not deferred. */
-  pending: PendingRow[]
-  /** Untaken inputs (queued, steering, offered, held, unknown) by queuePos; inbox rows are not among them. */
-  inputs: WaitingRow[]
-  approvals: { id: string; messageId: MessageId; turnId: TurnId; generation: number; decided: boolean }[]
-  /** The request this session is delivering, if its turn is over or its row is gone. */
-  owed: { delivery: DeliveryRef; turnRef: MessageId; row: 'absent' | 'success' | 'paused' | 'interrupted' | 'error' } | null
-}
-export type PendingRow = {
-  id: MessageId
-  turnId: TurnId
-  kind: TurnKind
-  replyTo: MessageId | null
-  origin: Message['origin']
-  headless: boolean
-  modelId: string | null
-  sent: boolean
-  deferred: boolean
-  stop: StopQueueMode | null
-  /** Chunks in the journal for this row: what was shown. */
-  chunks: number
-  delivery: DeliveryRef | null
-}
-export type WaitingRow = {
-  id: MessageId
-  queuePos: number
-  inputState: 'queued' | 'steering' | 'offered' | 'held' | 'unknown'
-  heldReason: Message['heldReason']
-  consumed: boolean
-  steer: boolean
-  origin: Message['origin']
-  headless: boolean
-  modelId: string | null
-}
+/** Rows as the core needs them to rebuild its state (core/recovery.ts). */
+export type SessionRows = LoadedRows
+export type PendingRow = LoadedRows['pending'][number]
+export type WaitingRow = LoadedRows['inputs'][number]
 
 /** The content of rows that a commit closes, resolved by the host from its accumulator. */
 export type ResolvedContent = { [messageId: MessageId]: { parts: MessagePart[]; metadata: JsonObject } }
