@@ -53,7 +53,9 @@ export type SessionRecord = {
   held: number
   unknown: number
   pendingApprovals: number
+  /** A row is pending; `stopping`: and a Stop was asked for. */
   working: boolean
+  stopping: boolean
   lastStatus: Message['status']
   lastText: string
   createdAt: string
@@ -98,6 +100,24 @@ export type GuardedResult<T> =
   | { outcome: 'missing' }
   | { outcome: 'in-use'; by: string }
 
+/**
+ * A message from one session into another's inbox. It has no seq and raises no rev there until its
+ * owner claims it. `toolCallId` is unique for its sender: a repeated call is the same request
+ * (decision 4). `display` is for people and never routes.
+ */
+export type NewDelivery = {
+  id: MessageId
+  /** The receiver. */
+  sessionId: SessionId
+  senderSessionId: SessionId | null
+  reply: 'none' | 'completion'
+  toolCallId: string | null
+  bodyHash: string | null
+  parts: MessagePart[]
+  display: JsonObject
+  at: string
+}
+
 /** One chunk of the journal. */
 export type JournalEntry = { sessionId: SessionId; messageId: MessageId; n: number; chunk: UIMessageChunk }
 
@@ -133,6 +153,8 @@ export interface Store {
   listApprovals(filter: { sessionId: SessionId | null; status: 'pending' | null }): Approval[]
   /** Everything with a rev above `rev`, latest form, with the tombstones (decision 5). */
   changesSince(sessionId: SessionId, rev: number): Changes
+  /** Puts a request into the receiver's inbox, which must exist (checked by the caller in the same tick). */
+  acceptDelivery(delivery: NewDelivery): InsertResult<Message>
   /** The first accepted delivery of this session's inbox by arrival. */
   nextAccepted(sessionId: SessionId): { delivery: DeliveryRef; senderSessionId: SessionId | null } | null
   /** Pending rows older than `before` that no delivery refers to; the sweep closes those nobody owns. */
