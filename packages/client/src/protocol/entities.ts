@@ -218,3 +218,9 @@ export type TranscriptPage = { items: Message[]; before: string | null; cursor: 
 export type SendResult = { messageId: string; turnId: string | null; disposition: 'turn' | 'steering' | 'queued'; cursor: string }
 /** What POST …/stop answers. */
 export type StopResult = { stopped: boolean; turnId: string | null; cursor: string }
+/** What the commands answer that make no row: run and discard the queue, resend, dismiss, release. */
+export type CommandResult = { messageId: string | null; turnId: string | null; cursor: string }
+/** What POST …/providers/:id/test answers. `status` is the provider's HTTP status, or null when it did not answer. */
+export type ProviderTest = { ok: boolean; status: number | null; detail: string | null; latencyMs: number }
+/** What POST /v1/login-codes answers. */
+export type LoginCode = { code: string; url: string; expiresAt: string }
