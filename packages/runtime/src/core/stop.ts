@@ -19,9 +19,9 @@ export function onStop(d: Draft, event: StopEvent): void {
   if (event.queue === 'hold') holdQueued(d, 'stopped')
   else if (event.queue === 'discard') discardQueue(d)
   d.effects.push({ type: 'publish-status' })
-  // The agent has a deferred turn's input in its own queue: only closing the connection stops it for sure.
-  if (deferred !== null && (event.turnId === null || event.turnId === deferred.id)) stopDeferred(d, deferred, event)
-  if (turn !== null && (event.turnId === null || event.turnId === turn.id || s.deferred === null)) stopTurn(d, turn, event)
+  // `turnId` is a guard, not a choice: a Stop stops what the session does, the deferred turn with the one before it.
+  if (deferred !== null) stopDeferred(d, deferred, event)
+  if (turn !== null) stopTurn(d, turn, event)
 }
 
 function stopTurn(d: Draft, turn: Turn, event: StopEvent): void {
@@ -51,6 +51,7 @@ function stopDeferred(d: Draft, deferred: Turn, event: StopEvent): void {
   deferred.stop = { mode: event.queue, escalated: true }
   d.writes.push({ type: 'request-stop', messageId: deferred.messageId, mode: event.queue, by: event.by })
   closeTurn(d, deferred, PAUSED)
+  // The agent has its input in a queue of its own: only closing the connection stops it for sure.
   if (deferred.phase === 'open') closeConnection(d, 'stop')
 }
 

@@ -1,0 +1,72 @@
+/**
+ * `AiService`: the single entry to a turn's stream. A topic of an agent session must name its turn;
+ * without that metadata it is refused, so that nothing ever builds a one-process-per-turn path
+ * beside the runtime (requirements 007, 008, 041).
+ */
+import type { Message } from '@wheelhouse/client/protocol'
+import type { Effect } from '../core/effect.ts'
+import type { MessageId, SessionId, TurnId } from '../core/types.ts'
+import type { Connections } from './connections.ts'
+import type { AgentSessionMessageService } from './message-service.ts'
+import type { Posted } from './mailbox.ts'
+
+export const AGENT_SESSION_TOPIC = 'agent-session:'
+
+/** A request for a turn's stream: which turn, which row it fills, and the seed messages. */
+export type StreamRequest = {
+  topicId: string
+  runtime?: { kind: 'agent-session'; sessionId: SessionId; turnId: TurnId }
+  messageId: MessageId
+  inputId: MessageId | null
+  admission: Extract<Effect, { type: 'send' }>
+}
+
+/** Thrown for a request that names an agent session's topic and no turn of it: a bug of the caller. */
+export class MissingRuntimeMetadata extends Error {
+  override name = 'MissingRuntimeMetadata'
+}
+
+export type AiPorts = { connections: Connections; messages: AgentSessionMessageService; post(sessionId: SessionId, event: Posted): void }
+
+export class AiService {
+  readonly #ports: AiPorts
+
+  constructor(ports: AiPorts) {
+    this.#ports = ports
+  }
+
+  streamText(request: StreamRequest): void {
+    const { topicId, runtime, admission } = request
+    if (runtime === undefined || !topicId.startsWith(AGENT_SESSION_TOPIC) || topicId !== AGENT_SESSION_TOPIC + runtime.sessionId)
+      throw new MissingRuntimeMetadata(`${topicId} is streamed only with the metadata of its turn`)
+    this.openTurnStream(runtime.sessionId, admission, this.#seed(request))
+  }
+
+  /** Admits the turn by `connection.send`; the connection exists, since the core sends only to a live one. */
+  openTurnStream(sessionId: SessionId, admission: StreamRequest['admission'], seed: readonly Message[]): void {
+    const { connections, post } = this.#ports
+    const { generation, turnId, inputId, kind, steer, headless } = admission
+    const input = seed.find((message) => message.role === 'user')
+    const ok = connections.with(sessionId, generation, (connection) =>
+      connection.send({
+        turnId,
+        inputId,
+        kind: kind === 'autonomous' ? 'user' : kind,
+        parts: input?.parts ?? [],
+        steer,
+        headless,
+        seed: null,
+      }),
+    )
+    if (!ok) post(sessionId, { type: 'send-failed', generation, turnId, message: 'The agent could not take the message.' })
+  }
+
+  /** The user row and the empty assistant row. */
+  #seed(request: StreamRequest): Message[] {
+    const { messages } = this.#ports
+    return [request.inputId, request.messageId].flatMap((id) => {
+      const message = id === null ? null : messages.input(id)
+      return message === null ? [] : [message]
+    })
+  }
+}

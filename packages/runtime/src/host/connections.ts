@@ -1,0 +1,101 @@
+/**
+ * Live connections by (session, generation): the only place a driver's handle is found. Facts a
+ * connection is made from are read once, when it starts.
+ */
+import type { AgentRuntimeConnection, AgentSessionRuntimeDriver, ConnectInput, DriverEvent } from '../driver/contract.ts'
+import type { Generation, SessionId } from '../core/types.ts'
+
+/** What the host knows for a connection, or why there can be none. */
+export type ConnectFacts =
+  | { ok: true; driver: AgentSessionRuntimeDriver; input: Omit<ConnectInput, 'sessionId' | 'generation' | 'resumeToken' | 'emit'> }
+  | { ok: false; code: 'CONNECT_FAILED' | 'DRIVER_NOT_INSTALLED'; message: string }
+
+export type ConnectionPorts = {
+  facts(sessionId: SessionId): ConnectFacts
+  emit(sessionId: SessionId, generation: Generation, event: DriverEvent): void
+  report(what: 'driver-threw', sessionId: SessionId, detail: string): void
+}
+
+export class Connections {
+  readonly #ports: ConnectionPorts
+  readonly #handles = new Map<string, AgentRuntimeConnection>()
+
+  constructor(ports: ConnectionPorts) {
+    this.#ports = ports
+  }
+
+  connect(sessionId: SessionId, generation: Generation, resumeToken: string | null): void {
+    const { facts, emit } = this.#ports
+    const found = facts(sessionId)
+    if (!found.ok) {
+      emit(sessionId, generation, { type: 'connection-closed', code: found.code, message: found.message })
+      return
+    }
+    const key = keyOf(sessionId, generation)
+    let ended = false
+    const onEvent = (event: DriverEvent): void => {
+      if (ended) return
+      if (event.type === 'connection-closed') {
+        ended = true
+        this.#handles.delete(key)
+      }
+      emit(sessionId, generation, event)
+    }
+    try {
+      const connection = found.driver.connect({ ...found.input, sessionId, generation, resumeToken, emit: onEvent })
+      if (!ended) this.#handles.set(key, connection)
+    } catch (error) {
+      this.#threw(sessionId, error)
+      onEvent({ type: 'connection-closed', code: 'CONNECT_FAILED', message: messageOf(error) })
+    }
+  }
+
+  /** Calls the handle; a driver that throws breaks its contract and loses its connection's trust, not the host. False: no handle, or it threw. */
+  with(sessionId: SessionId, generation: Generation, call: (connection: AgentRuntimeConnection) => void): boolean {
+    const connection = this.#handles.get(keyOf(sessionId, generation))
+    if (connection === undefined) return false
+    try {
+      call(connection)
+      return true
+    } catch (error) {
+      this.#threw(sessionId, error)
+      return false
+    }
+  }
+
+  /** Ends one; its connection-closed event tells when it is over, also when closing itself failed. */
+  close(sessionId: SessionId, generation: Generation, reason: string): void {
+    const key = keyOf(sessionId, generation)
+    const connection = this.#handles.get(key)
+    const gone = (message: string): void => {
+      this.#handles.delete(key)
+      this.#ports.emit(sessionId, generation, { type: 'connection-closed', code: null, message })
+    }
+    if (connection === undefined) gone('')
+    else
+      connection.close(reason).then(
+        // A driver that forgot its last event would leave the session waiting for ever.
+        () => (this.#handles.has(key) ? gone('') : undefined),
+        (error: unknown) => {
+          this.#threw(sessionId, error)
+          gone(messageOf(error))
+        },
+      )
+  }
+
+  /** Closes all; resolves when every native side is gone. */
+  async closeAll(reason: string): Promise<void> {
+    await Promise.allSettled([...this.#handles.values()].map((connection) => connection.close(reason)))
+  }
+
+  get size(): number {
+    return this.#handles.size
+  }
+
+  #threw(sessionId: SessionId, error: unknown): void {
+    this.#ports.report('driver-threw', sessionId, error instanceof Error ? (error.stack ?? error.message) : String(error))
+  }
+}
+
+const keyOf = (sessionId: SessionId, generation: Generation): string => `${sessionId}#${generation}`
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))

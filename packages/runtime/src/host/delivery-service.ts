@@ -1,0 +1,45 @@
+/**
+ * `AgentSessionDeliveryService`: looks into a session's inbox when its core asks, validates what it
+ * finds, and answers with an event. Accepted rows are the only queue; nothing is kept here.
+ */
+import type { DeliveryRef, SessionId } from '../core/types.ts'
+import type { Store } from '../store/store.ts'
+import type { Posted } from './mailbox.ts'
+
+/** Whether a delivery may start now: wait = stays accepted until the next wake, never = permanent routing error. */
+export type DeliveryCheck =
+  | { verdict: 'start'; agentRev: number; modelId: string | null }
+  | { verdict: 'wait' }
+  | { verdict: 'never'; code: string }
+
+export type DeliveryPorts = {
+  store: Pick<Store, 'nextAccepted'>
+  /** May take time (a workspace probe); answers once by `done`. */
+  validate(sessionId: SessionId, done: (check: DeliveryCheck) => void): void
+  post(sessionId: SessionId, event: Posted): void
+}
+
+export class AgentSessionDeliveryService {
+  readonly #ports: DeliveryPorts
+
+  constructor(ports: DeliveryPorts) {
+    this.#ports = ports
+  }
+
+  /** The `look-for-delivery` effect. What became of the session meanwhile is checked when the answer arrives in its mailbox. */
+  look(sessionId: SessionId): void {
+    const { store, validate, post } = this.#ports
+    const next = store.nextAccepted(sessionId)
+    if (next === null) {
+      post(sessionId, { type: 'delivery-none' })
+      return
+    }
+    validate(sessionId, (check) => post(sessionId, this.#answer(next.delivery, check)))
+  }
+
+  #answer(delivery: DeliveryRef, check: DeliveryCheck): Posted {
+    if (check.verdict === 'start') return { type: 'delivery-found', delivery, agentRev: check.agentRev, modelId: check.modelId }
+    if (check.verdict === 'wait') return { type: 'delivery-none' }
+    return { type: 'delivery-unroutable', deliveryId: delivery.id, resultTo: delivery.resultTo, code: check.code }
+  }
+}

@@ -1,0 +1,109 @@
+/**
+ * The engine: everything between a command and an agent, wired. The simulator runs exactly this
+ * over a simulated clock and driver; `host.ts` gives it the real ones.
+ */
+import type { Activity, Effect } from '../core/effect.ts'
+import type { Session, SessionId } from '../core/types.ts'
+import type { Store } from '../store/store.ts'
+import { AiService } from './ai-service.ts'
+import type { Clock } from './clock.ts'
+import { Connections, type ConnectFacts } from './connections.ts'
+import { AgentSessionDeliveryService, type DeliveryCheck } from './delivery-service.ts'
+import { interpret, type EffectServices } from './effects/interpret.ts'
+import { AgentSessionMessageService } from './message-service.ts'
+import { AgentSessionRuntimeService, type RuntimePorts } from './runtime-service.ts'
+import { AiStreamManager } from './stream-manager.ts'
+import { SessionTimers, TIMER_MS, type TimerLimits } from './timers.ts'
+import { createViews, type Moments } from './views.ts'
+
+export type EngineReport = 'stale-event' | 'commit-failed' | 'quarantined' | 'effect-failed' | 'journal-failed' | 'driver-threw'
+
+export type EnginePorts = {
+  store: Store
+  clock: Clock
+  newId(): string
+  /** Epoch of this start, and the first one of this data directory (decision 5). */
+  epoch: number
+  firstEpoch: number
+  facts(sessionId: SessionId): ConnectFacts
+  validateDelivery(sessionId: SessionId, done: (check: DeliveryCheck) => void): void
+  report(what: EngineReport, sessionId: SessionId | null, detail: string): void
+  timers?: TimerLimits
+  trace?: RuntimePorts['trace']
+  /** Wraps the interpreter; a composition for tests stops its process here. */
+  aroundEffect?(session: Session, effect: Effect, run: () => void): void
+}
+
+export type Engine = Omit<EffectServices, 'remember' | 'dropSession'> & {
+  views: ReturnType<typeof createViews>
+  boot(): void
+  stop(): void
+}
+
+export function createEngine(ports: EnginePorts): Engine {
+  const { store, clock, newId, report } = ports
+  const moments: Moments = new Map()
+  const messages = new AgentSessionMessageService(store)
+  const runtime: AgentSessionRuntimeService = new AgentSessionRuntimeService({
+    store,
+    clock,
+    newId,
+    resolve: (writes) => ({ ...streams.resolve(writes), ...messages.results(writes) }),
+    publish: (session, changes) => streams.changed(session, changes),
+    interpret(session, effect) {
+      const run = (): void => interpret(services, session, effect)
+      if (ports.aroundEffect === undefined) run()
+      else ports.aroundEffect(session, effect, run)
+    },
+    ...(ports.trace === undefined ? {} : { trace: ports.trace }),
+    report,
+  })
+  const views = createViews({ store, firstEpoch: ports.firstEpoch, state: (id) => runtime.session(id), moments })
+  const streams = new AiStreamManager({ store, clock, epoch: ports.epoch, views, report: (what, detail) => report(what, null, detail) })
+  const connections = new Connections({
+    facts: ports.facts,
+    emit: (id, generation, event) => runtime.driverEvent(id, generation, event),
+    report,
+  })
+  const deliveries = new AgentSessionDeliveryService({
+    store,
+    validate: ports.validateDelivery,
+    post: (id, event) => runtime.post(id, event),
+  })
+  const ai = new AiService({ connections, messages, post: (id, event) => runtime.post(id, event) })
+  const timers = new SessionTimers(clock, ports.timers ?? TIMER_MS, (id, timer, key) =>
+    runtime.post(id, { type: 'timer-fired', timer, key }),
+  )
+  const services: EffectServices = {
+    runtime,
+    streams,
+    connections,
+    deliveries,
+    messages,
+    ai,
+    timers,
+    remember(sessionId: SessionId, activity: Activity) {
+      const known = moments.get(sessionId) ?? { contextUsage: null, background: [] }
+      if (activity.type === 'context-usage') moments.set(sessionId, { ...known, contextUsage: activity.usage })
+      else if (activity.type === 'background-tasks') moments.set(sessionId, { ...known, background: activity.tasks })
+    },
+    dropSession(sessionId) {
+      streams.removed(sessionId)
+      runtime.drop(sessionId)
+      moments.delete(sessionId)
+    },
+  }
+  return {
+    ...services,
+    views,
+    /** Lets every session that owes something recover; the others load when they are asked for. */
+    boot() {
+      for (const id of store.sessionsOwing()) runtime.recover(id)
+    },
+    stop() {
+      runtime.stop()
+      timers.stop()
+      streams.flush()
+    },
+  }
+}

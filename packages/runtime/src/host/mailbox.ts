@@ -1,0 +1,21 @@
+/** A session in memory: its state, and the events that wait for it. */
+import type { Event, CommandEvent, HostEvent, DriverEvent } from '../core/event.ts'
+import type { Generation, Session } from '../core/types.ts'
+
+/** An event before it is stamped with ids and the time. */
+export type Posted = CommandEvent | HostEvent | { type: 'driver'; generation: Generation; event: DriverEvent }
+
+export type Mailbox = {
+  state: Session
+  queue: Posted[]
+  draining: boolean
+  /** The head could not be saved: how often it was tried, and the timer that tries again. */
+  retry: { tries: number; cancel: () => void } | null
+}
+
+export const isCommand = (event: Posted): event is CommandEvent => 'commandId' in event
+
+/** Adds ids and the time; see core/types `Stamp`. */
+export function stamped(event: Posted, at: string, newId: () => string): Event {
+  return { ...event, stamp: { at, turnId: newId(), messageId: newId(), spareId: newId() } }
+}

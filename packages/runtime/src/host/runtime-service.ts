@@ -1,0 +1,283 @@
+/**
+ * `AgentSessionRuntimeService`: the mailboxes and the loop that decides, saves and acts. For each
+ * event it calls `step`, commits the writes in one transaction, swaps the state, publishes what
+ * changed and runs the effects, in this order (architecture, the law). It holds no session state of
+ * its own: the state is core's, the boxes are handles.
+ */
+import type { Answer, Effect } from '../core/effect.ts'
+import type { CommandEvent, DriverEvent } from '../core/event.ts'
+import { load } from '../core/recovery.ts'
+import { step } from '../core/step.ts'
+import type { Generation, Session, SessionId } from '../core/types.ts'
+import { willContinueTopic } from '../core/view.ts'
+import type { Commit, Write } from '../core/write.ts'
+import type { Changes, CommitResult, ResolvedContent, Store } from '../store/store.ts'
+import type { Clock } from './clock.ts'
+import { isCommand, stamped, type Mailbox, type Posted } from './mailbox.ts'
+
+/** Waits between the tries of a commit that failed: 8.5 s in all, longer than a backup holds the lock. */
+export const RETRY_DELAYS_MS = [100, 400, 1600, 6400] as const
+/** How often the minimal commit of a turn that could not be saved is repeated. */
+export const SWEEP_MS = 1000
+
+export type RuntimePorts = {
+  store: Store
+  clock: Clock
+  newId(): string
+  /** Content of the rows a commit closes, from the accumulators. */
+  resolve(writes: readonly Write[]): ResolvedContent
+  /** Called after each commit and before its effects: what changed, in its latest form. */
+  publish(session: Session, changes: Changes): void
+  /** Runs one effect; it must not throw, and what it brings back comes by `post`. */
+  interpret(session: Session, effect: Effect): void
+  /** Sees every event with the state it meets: tracing, and the simulator's cell counts. */
+  trace?(before: Session, event: Posted): void
+  /** Counts and logs what a person running the host should see. */
+  report(what: 'stale-event' | 'commit-failed' | 'quarantined' | 'effect-failed', sessionId: SessionId, detail: string): void
+}
+
+export class AgentSessionRuntimeService {
+  readonly #ports: RuntimePorts
+  readonly #boxes = new Map<SessionId, Mailbox>()
+  readonly #replies = new Map<string, (answer: Answer) => void>()
+  /** Holds in force; a session loaded meanwhile starts under them. */
+  #held = false
+
+  constructor(ports: RuntimePorts) {
+    this.#ports = ports
+  }
+
+  /** The state of a session, loaded on first use; null when there is none. */
+  session(id: SessionId): Session | null {
+    return this.#box(id)?.state ?? null
+  }
+
+  /** Sessions in memory. */
+  loaded(): Session[] {
+    return [...this.#boxes.values()].map((box) => box.state)
+  }
+
+  /** The topic of a session keeps its stream (spec, Live follow-up). */
+  willContinueTopic(id: SessionId): boolean {
+    const state = this.#boxes.get(id)?.state
+    return state !== undefined && willContinueTopic(state)
+  }
+
+  /** Loads a session at boot and lets it recover (decision 8). */
+  recover(id: SessionId): void {
+    this.post(id, { type: 'recovered' })
+  }
+
+  /** Puts an event into a session's mailbox; an unknown session drops it. */
+  post(id: SessionId, event: Posted): void {
+    const box = this.#box(id)
+    if (box === null) {
+      if (isCommand(event)) this.reply(event.commandId, { ok: false, code: 'SESSION_NOT_FOUND', detail: id })
+      return
+    }
+    if (isCommand(event) && isBlocked(box)) {
+      this.reply(event.commandId, STORE_FAILED)
+      return
+    }
+    box.queue.push(event)
+    this.#drain(id, box)
+  }
+
+  driverEvent(id: SessionId, generation: Generation, event: DriverEvent): void {
+    this.post(id, { type: 'driver', generation, event })
+  }
+
+  /** Posts a command and waits for its answer, which comes after its commit. */
+  command(id: SessionId, build: (commandId: string) => CommandEvent): Promise<Answer> {
+    const commandId = this.#ports.newId()
+    return new Promise((resolve) => {
+      this.#replies.set(commandId, resolve)
+      this.post(id, build(commandId))
+    })
+  }
+
+  /** The `reply` effect: a command nobody waits for any more is forgotten. */
+  reply(commandId: string, answer: Answer): void {
+    const resolve = this.#replies.get(commandId)
+    this.#replies.delete(commandId)
+    resolve?.(answer)
+  }
+
+  /** Places or releases the host's holds on every session in memory (write quiesce). */
+  setHeld(held: boolean): void {
+    if (this.#held === held) return
+    this.#held = held
+    for (const id of this.#boxes.keys()) this.post(id, { type: held ? 'hold-placed' : 'hold-released' })
+  }
+
+  /** The session is gone from the store: forget it. */
+  drop(id: SessionId): void {
+    this.#boxes.get(id)?.retry?.cancel()
+    this.#boxes.delete(id)
+  }
+
+  /** Stops all retries; nothing is processed afterwards. */
+  stop(): void {
+    for (const box of this.#boxes.values()) {
+      box.retry?.cancel()
+      box.draining = true
+    }
+  }
+
+  #box(id: SessionId): Mailbox | null {
+    const known = this.#boxes.get(id)
+    if (known !== undefined) return known
+    const rows = this.#ports.store.loadSession(id)
+    if (rows === null) return null
+    const box: Mailbox = { state: load(rows, this.#held), queue: [], draining: false, retry: null }
+    this.#boxes.set(id, box)
+    return box
+  }
+
+  #drain(id: SessionId, box: Mailbox): void {
+    if (box.draining || box.retry !== null) return
+    box.draining = true
+    try {
+      for (let event = box.queue.shift(); event !== undefined; event = box.queue.shift()) {
+        if (!this.#process(id, box, event)) {
+          box.queue.unshift(event)
+          break
+        }
+      }
+    } finally {
+      box.draining = false
+    }
+  }
+
+  /** Handles one event; false: it could not be saved and stays at the head. */
+  #process(id: SessionId, box: Mailbox, event: Posted, tries = 0): boolean {
+    const { clock, newId } = this.#ports
+    this.#ports.trace?.(box.state, event)
+    let result
+    try {
+      result = step(box.state, stamped(event, clock.iso(), newId))
+    } catch (error) {
+      return this.#quarantine(id, box, event, error)
+    }
+    if (result.dropped) this.#ports.report('stale-event', id, event.type === 'driver' ? event.event.type : event.type)
+    if (result.writes.length === 0) {
+      box.state = result.session
+      this.#act(id, box.state, result.effects)
+      return true
+    }
+    const { session, writes } = result
+    const commit: Commit = {
+      sessionId: id,
+      expectedRev: session.rev - 1,
+      at: clock.iso(),
+      lastSeq: session.lastSeq,
+      lastQueuePos: session.lastQueuePos,
+      writes,
+    }
+    const outcome = this.#commit(commit)
+    if (outcome.outcome === 'done') {
+      box.state = session
+      this.#ports.publish(session, outcome.changes)
+      this.#act(id, session, result.effects)
+      return true
+    }
+    return this.#notSaved(id, box, event, outcome, tries)
+  }
+
+  /** Settles an unknown outcome by reading the rev: it is saved, or it is as if it had failed. */
+  #commit(commit: Commit): Exclude<CommitResult, { outcome: 'unknown' }> {
+    const { store, resolve } = this.#ports
+    const outcome = store.commit(commit, resolve(commit.writes))
+    if (outcome.outcome !== 'unknown') return outcome
+    if (store.revOf(commit.sessionId) !== commit.expectedRev + 1) return { outcome: 'failed', message: outcome.message }
+    return { outcome: 'done', changes: store.changesSince(commit.sessionId, commit.expectedRev) }
+  }
+
+  #notSaved(
+    id: SessionId,
+    box: Mailbox,
+    event: Posted,
+    outcome: Exclude<CommitResult, { outcome: 'done' | 'unknown' }>,
+    tries: number,
+  ): boolean {
+    const { report } = this.#ports
+    if (outcome.outcome === 'refused') {
+      if (event.type === 'delivery-found' || event.type === 'delivery-finalizing') {
+        box.queue.unshift({ type: 'commit-refused', of: event.type === 'delivery-found' ? 'claim' : 'finish' })
+        return true
+      }
+      if (outcome.reason === 'duplicate-key' && isCommand(event)) {
+        this.reply(event.commandId, { ok: false, code: 'IDEMPOTENCY_KEY_REUSED', detail: outcome.detail })
+        return true
+      }
+      return this.#quarantine(id, box, event, new Error(`commit refused (${outcome.reason}): ${outcome.detail}`))
+    }
+    report('commit-failed', id, `${event.type}: ${outcome.message}`)
+    if (isCommand(event)) {
+      this.reply(event.commandId, STORE_FAILED)
+      return true
+    }
+    this.#retryLater(id, box, event, tries)
+    return false
+  }
+
+  /** A driver or host event is never lost: it stays at the head and is tried again, and again. */
+  #retryLater(id: SessionId, box: Mailbox, event: Posted, tries: number): void {
+    const delay = RETRY_DELAYS_MS[tries] ?? SWEEP_MS
+    const cancel = this.#ports.clock.after(delay, () => this.#retry(id, box, event, tries + 1))
+    box.retry = { tries: tries + 1, cancel }
+    if (isBlocked(box)) this.#refuseWaiting(box)
+  }
+
+  #retry(id: SessionId, box: Mailbox, event: Posted, tries: number): void {
+    box.retry = null
+    const exhausted = tries > RETRY_DELAYS_MS.length && event.type !== 'terminal-persistence-failed'
+    if (exhausted) box.queue.unshift({ type: 'terminal-persistence-failed' })
+    else {
+      box.draining = true
+      try {
+        if (box.queue[0] === event && this.#process(id, box, event, tries)) box.queue.splice(box.queue.indexOf(event), 1)
+      } finally {
+        box.draining = false
+      }
+    }
+    this.#drain(id, box)
+  }
+
+  #refuseWaiting(box: Mailbox): void {
+    for (const event of box.queue.filter(isCommand)) this.reply(event.commandId, STORE_FAILED)
+    box.queue = box.queue.filter((event) => !isCommand(event))
+  }
+
+  /** A bug of ours costs one session, never the host. A second bug while closing it drops it from memory. */
+  #quarantine(id: SessionId, box: Mailbox, event: Posted, error: unknown): boolean {
+    const detail = error instanceof Error ? (error.stack ?? error.message) : String(error)
+    this.#ports.report('quarantined', id, `${event.type}: ${detail}`)
+    if (isCommand(event)) this.reply(event.commandId, { ok: false, code: 'SESSION_QUARANTINED', detail: 'internal error' })
+    if (event.type === 'session-quarantined') {
+      this.#boxes.delete(id)
+      return true
+    }
+    box.queue.unshift({ type: 'session-quarantined', reason: error instanceof Error ? error.message : String(error) })
+    return true
+  }
+
+  #act(id: SessionId, session: Session, effects: readonly Effect[]): void {
+    for (const effect of effects) {
+      try {
+        this.#ports.interpret(session, effect)
+      } catch (error) {
+        this.#ports.report(
+          'effect-failed',
+          id,
+          `${effect.type}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`,
+        )
+      }
+    }
+  }
+}
+
+const STORE_FAILED: Answer = { ok: false, code: 'STORE_FAILED', detail: '' }
+
+/** All tries are used up: commands are refused until the store takes writes again. */
+const isBlocked = (box: Mailbox): boolean => box.retry !== null && box.retry.tries > RETRY_DELAYS_MS.length

@@ -1,0 +1,364 @@
+/**
+ * The simulated agent behind a real driver contract. It is moved by the simulator one action at a
+ * time, may fail, hang or die at any of them, and remembers what it saw: that memory no crash of
+ * the host can undo.
+ */
+import type { MessagePart } from '@wheelhouse/client/protocol'
+import type {
+  AgentRuntimeConnection,
+  AgentSessionRuntimeDriver,
+  ApprovalDecision,
+  ConnectInput,
+  DriverEvent,
+  SendInput,
+} from '../packages/runtime/src/driver/contract.ts'
+import type { Prng } from './prng.ts'
+
+/** What the world outside the host saw; see `Ledger` in ledger.ts. */
+export type AgentWitness = {
+  connecting(sessionId: string, resumeToken: string | null): void
+  tokenGiven(sessionId: string, token: string): void
+  sent(sessionId: string, input: SendInput): void
+  redirected(sessionId: string, turnId: string, inputId: string): void
+  offeringAnswered(sessionId: string, inputIds: readonly string[]): void
+  consumed(sessionId: string, inputId: string): void
+  approvalAnswered(sessionId: string, approvalId: string, decision: ApprovalDecision, headless: boolean): void
+  toolRan(sessionId: string, approvalId: string): void
+  rolled(sessionId: string, turnId: string): void
+  emitted(sessionId: string, generation: number, event: DriverEvent): void
+}
+
+type SimTurn = {
+  turnId: string
+  inputId: string | null
+  kind: 'user' | 'delivery' | 'compaction' | 'autonomous'
+  headless: boolean
+  left: number
+  words: number
+  stash: string[]
+  offering: string | null
+  granted: string[]
+  consumed: string[]
+  interrupted: boolean
+  deaf: boolean
+  asking: { id: string; decision: ApprovalDecision | null } | null
+}
+
+/** How wild the agents are; probabilities per choice. */
+export type Temper = {
+  steps: number
+  fail: number
+  die: number
+  deaf: number
+  hang: number
+  autonomous: number
+  ask: number
+  refuse: number
+}
+
+export class SimConnection implements AgentRuntimeConnection {
+  readonly input: ConnectInput
+  readonly #random: Prng
+  readonly #temper: Temper
+  readonly #witness: AgentWitness
+  phase: 'coming' | 'up' | 'down' = 'coming'
+  closing = false
+  turn: SimTurn | null = null
+  waiting: SimTurn | null = null
+  compacting = false
+  tasks = 0
+
+  constructor(input: ConnectInput, random: Prng, temper: Temper, witness: AgentWitness) {
+    this.input = input
+    this.#random = random
+    this.#temper = temper
+    this.#witness = witness
+    witness.connecting(input.sessionId, input.resumeToken)
+  }
+
+  // ---- the contract
+
+  send(input: SendInput): void {
+    this.#witness.sent(this.input.sessionId, input)
+    const turn = this.#newTurn(input.turnId, input.inputId, input.kind, input.headless)
+    if (this.turn === null) this.turn = turn
+    else this.waiting = turn
+  }
+
+  redirect(input: { turnId: string; inputId: string; parts: readonly MessagePart[] }): boolean {
+    if (this.turn?.turnId !== input.turnId || this.turn.interrupted || this.#random.chance(this.#temper.refuse)) return false
+    this.#witness.redirected(this.input.sessionId, input.turnId, input.inputId)
+    if (!this.turn.stash.includes(input.inputId)) this.turn.stash.push(input.inputId)
+    return true
+  }
+
+  withdrawRedirect(inputIds: readonly string[]): void {
+    for (const turn of [this.turn, this.waiting]) if (turn !== null) turn.stash = turn.stash.filter((id) => !inputIds.includes(id))
+  }
+
+  answerOffering(offeringId: string, inputIds: readonly string[]): void {
+    this.#witness.offeringAnswered(this.input.sessionId, inputIds)
+    for (const turn of [this.turn, this.waiting]) {
+      if (turn?.offering !== offeringId) continue
+      turn.offering = null
+      turn.granted.push(...inputIds)
+      turn.stash = turn.stash.filter((id) => !inputIds.includes(id))
+    }
+  }
+
+  async reconcile(): Promise<'current'> {
+    return 'current'
+  }
+
+  interrupt(turnId: string): void {
+    if (this.turn?.turnId === turnId && !this.turn.deaf) this.turn.interrupted = true
+  }
+
+  answerApproval(approvalId: string, decision: ApprovalDecision): void {
+    for (const turn of [this.turn, this.waiting]) {
+      if (turn?.asking?.id !== approvalId) continue
+      this.#witness.approvalAnswered(this.input.sessionId, approvalId, decision, turn.headless)
+      turn.asking.decision = decision
+    }
+  }
+
+  close(): Promise<void> {
+    this.closing = true
+    return new Promise(() => {})
+  }
+
+  // ---- moved by the simulator
+
+  /** The process of the host is gone: nothing more is heard of it. */
+  kill(): void {
+    this.phase = 'down'
+  }
+
+  /** Something it could do next; false when it waits for others. */
+  get canMove(): boolean {
+    if (this.phase === 'down') return false
+    if (this.phase === 'coming' || this.closing) return true
+    const { turn } = this
+    if (turn === null) return this.#temper.autonomous > 0 || this.tasks > 0
+    if (turn.interrupted) return true
+    return turn.asking === null || turn.asking.decision !== null
+  }
+
+  /** True while it does something by itself that must come to an end. */
+  get busy(): boolean {
+    return this.phase !== 'down' && (this.phase === 'coming' || this.closing || this.turn !== null || this.tasks > 0)
+  }
+
+  move(calm: boolean): void {
+    const { fail, die, hang } = this.#temper
+    const random = this.#random
+    if (this.closing) {
+      if (!calm && random.chance(hang)) return
+      this.#down(null, '')
+    } else if (this.phase === 'coming') this.#comeUp(!calm && random.chance(fail))
+    else if (this.turn !== null) {
+      if (!calm && random.chance(die)) this.#down('AGENT_PROCESS_LOST', 'killed')
+      else this.#moveTurn(this.turn, calm)
+    } else this.#moveIdle(calm)
+  }
+
+  #comeUp(failed: boolean): void {
+    if (failed) return this.#down('CONNECT_FAILED', 'no such model')
+    this.phase = 'up'
+    this.#emit({ type: 'connected', resumed: this.input.resumeToken !== null })
+  }
+
+  #moveIdle(calm: boolean): void {
+    const random = this.#random
+    if (this.tasks > 0 && random.chance(0.5)) {
+      this.tasks = 0
+      this.#emit({ type: 'background-tasks', tasks: [] })
+    } else if (!calm && random.chance(this.#temper.autonomous)) this.#startAutonomous()
+  }
+
+  #startAutonomous(): void {
+    const turn = this.#newTurn(this.input.ports.newId(), null, 'autonomous', false)
+    if (this.turn !== null) this.waiting = this.turn
+    this.turn = turn
+    this.#emit({ type: 'autonomous-turn-state', state: 'started', turnId: turn.turnId })
+  }
+
+  #moveTurn(turn: SimTurn, calm: boolean): void {
+    const random = this.#random
+    if (turn.interrupted) return this.#endInterrupted(turn)
+    if (turn.asking !== null) {
+      if (turn.asking.decision !== null) this.#useDecision(turn, turn.asking.id, turn.asking.decision)
+      return
+    }
+    if (turn.left <= 0) return this.#endTurn(turn, calm)
+    turn.left -= 1
+    if (turn.granted.length > 0 && random.chance(0.6)) return this.#consume(turn)
+    if (turn.consumed.length > 0 && random.chance(0.6)) return this.#boundary(turn)
+    if (turn.stash.length > 0 && turn.offering === null && random.chance(0.7)) return this.#offer(turn)
+    if (!calm && this.waiting === null && turn.kind === 'user' && random.chance(this.#temper.autonomous)) return this.#startAutonomous()
+    if (turn.kind !== 'compaction' && random.chance(this.#temper.ask)) return this.#ask(turn)
+    this.#other(turn)
+  }
+
+  /** The ordinary life of a turn: mostly text. */
+  #other(turn: SimTurn): void {
+    const { turnId } = turn
+    const roll = this.#random.next()
+    if (roll < 0.06) {
+      const usage = {
+        requestId: this.input.ports.newId(),
+        modelId: 'm',
+        inputTokens: 3,
+        outputTokens: 2,
+        cacheReadTokens: null,
+        cacheWriteTokens: 0,
+        ttftMs: null,
+        durationMs: null,
+      }
+      this.#emit({ type: 'usage', turnId, usage })
+    } else if (roll < 0.12) this.#token()
+    else if (roll < 0.18) {
+      this.compacting = !this.compacting
+      this.#emit(this.compacting ? { type: 'compaction-start', trigger: 'auto' } : { type: 'compaction-complete', anchor: 'a' })
+    } else if (roll < 0.21) this.#emit({ type: 'compaction-error', message: 'too long' })
+    else if (roll < 0.24) this.#emit({ type: 'api-retry', turnId, attempt: 1, maxAttempts: 2, delayMs: 5, reason: 'overloaded' })
+    else if (roll < 0.27) this.#emit({ type: 'context-usage', usage: { usedTokens: 10, maxTokens: 100 } })
+    else if (roll < 0.3 && this.tasks === 0) {
+      this.tasks = 1
+      this.#emit({ type: 'background-tasks', tasks: [{ id: 'task', kind: 'shell', title: 'x', status: 'running' }] })
+    } else this.#say(turn)
+  }
+
+  #say(turn: SimTurn): void {
+    turn.words += 1
+    const text = `${turn.turnId.slice(-6)}.${turn.words} `
+    this.#emit({ type: 'chunk', turnId: turn.turnId, chunks: [{ type: 'text-delta', id: 't', delta: text }] })
+  }
+
+  #token(): void {
+    const token = `token-${this.input.ports.newId()}`
+    this.#witness.tokenGiven(this.input.sessionId, token)
+    this.#emit({ type: 'resume-token', token })
+  }
+
+  #ask(turn: SimTurn): void {
+    const approvalId = this.input.ports.newId()
+    turn.asking = { id: approvalId, decision: null }
+    this.#emit({
+      type: 'tool-approval-request',
+      turnId: turn.turnId,
+      request: { approvalId, kind: 'tool', toolCallId: approvalId, toolName: 'Bash', input: {} },
+    })
+  }
+
+  #useDecision(turn: SimTurn, approvalId: string, decision: ApprovalDecision): void {
+    turn.asking = null
+    if (decision.allow) this.#witness.toolRan(this.input.sessionId, approvalId)
+    this.#emit({ type: 'tool-approval-applied', approvalId })
+  }
+
+  #offer(turn: SimTurn): void {
+    turn.offering = this.input.ports.newId()
+    this.#emit({ type: 'steer-offering', turnId: turn.turnId, offeringId: turn.offering, inputIds: turn.stash.slice() })
+  }
+
+  #consume(turn: SimTurn): void {
+    const inputIds = turn.granted
+    turn.granted = []
+    turn.consumed.push(...inputIds)
+    for (const id of inputIds) this.#witness.consumed(this.input.sessionId, id)
+    this.#emit({ type: 'steer-consumed', turnId: turn.turnId, inputIds })
+  }
+
+  #boundary(turn: SimTurn): void {
+    const inputIds = turn.consumed
+    turn.consumed = []
+    this.#witness.rolled(this.input.sessionId, turn.turnId)
+    this.#emit({ type: 'steer-boundary', turnId: turn.turnId, inputIds })
+  }
+
+  #handBack(turn: SimTurn): void {
+    // Now and then it forgets to say what became of an offered steer: then nobody can know.
+    const inputIds = this.#random.chance(0.2) ? turn.stash : [...turn.granted, ...turn.stash]
+    turn.stash = []
+    turn.granted = []
+    if (inputIds.length > 0) this.#emit({ type: 'steer-undelivered', turnId: turn.turnId, inputIds })
+  }
+
+  #endInterrupted(turn: SimTurn): void {
+    this.#handBack(turn)
+    if (turn.asking !== null) this.#emit({ type: 'tool-approval-withdrawn', approvalId: turn.asking.id, reason: 'interrupted' })
+    this.#next(turn)
+    this.#emit({ type: 'turn-complete', turnId: turn.turnId, outcome: 'stopped' })
+  }
+
+  #endTurn(turn: SimTurn, calm: boolean): void {
+    this.#handBack(turn)
+    this.#next(turn)
+    if (!calm && this.#random.chance(this.#temper.fail)) {
+      const code = this.#random.pick(['PROVIDER_ERROR', 'PROVIDER_AUTH_FAILED', 'AGENT_ERROR'] as const)
+      this.#emit({ type: 'error', turnId: turn.turnId, code, message: 'no', status: 500 })
+    } else this.#emit({ type: 'turn-complete', turnId: turn.turnId, outcome: this.#random.chance(0.9) ? 'success' : 'stopped' })
+  }
+
+  #next(turn: SimTurn): void {
+    if (this.turn === turn) {
+      this.turn = this.waiting
+      this.waiting = null
+    }
+  }
+
+  #down(code: 'CONNECT_FAILED' | 'AGENT_PROCESS_LOST' | null, message: string): void {
+    this.phase = 'down'
+    this.turn = null
+    this.#emit({ type: 'connection-closed', code, message })
+  }
+
+  #emit(event: DriverEvent): void {
+    this.#witness.emitted(this.input.sessionId, this.input.generation, event)
+    this.input.emit(event)
+  }
+
+  #newTurn(turnId: string, inputId: string | null, kind: SimTurn['kind'], headless: boolean): SimTurn {
+    const { steps, deaf } = this.#temper
+    return {
+      turnId,
+      inputId,
+      kind,
+      headless,
+      left: this.#random.below(steps),
+      words: 0,
+      stash: [],
+      offering: null,
+      granted: [],
+      consumed: [],
+      interrupted: false,
+      deaf: this.#random.chance(deaf),
+      asking: null,
+    }
+  }
+}
+
+export function simDriver(connections: SimConnection[], random: Prng, temper: Temper, witness: AgentWitness): AgentSessionRuntimeDriver {
+  return {
+    type: 'sim',
+    name: 'Simulated agent',
+    capabilities: {
+      steer: 'at-tool',
+      interrupt: true,
+      resume: true,
+      approvals: ['tool'],
+      permissionModes: ['default'],
+      autonomousTurns: true,
+      compaction: { manual: true, automatic: true },
+      contextUsage: true,
+      reasoning: false,
+    },
+    probe: async () => ({ installed: true, version: '1', advice: null }),
+    connect(input) {
+      const connection = new SimConnection(input, random, temper, witness)
+      connections.push(connection)
+      return connection
+    },
+  }
+}

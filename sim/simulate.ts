@@ -1,0 +1,118 @@
+/** One history: operations with faults, then rest; what is owed must be settled by then. */
+import type { Temper } from './agent.ts'
+import type { Cells } from './cells.ts'
+import { moveAgent, operate, runQueue, toggleHold } from './workload.ts'
+import { SESSIONS, World, type Fault } from './world.ts'
+
+export type Outcome = {
+  failure: string | null
+  points: number
+  commits: number
+  crashes: number
+  log: string[]
+  stats: World['ledger']['stats']
+}
+
+const TEMPER: Temper = { steps: 7, fail: 0.1, die: 0.02, deaf: 0.2, hang: 0.6, autonomous: 0.05, ask: 0.1, refuse: 0.1 }
+/** More than any history needs to come to rest; reaching it means that something goes in circles. */
+const REST_STEPS = 5000
+
+export function simulate(options: { seed: number; ops: number; fault: Fault | null; rate: number; cells?: Cells | null }): Outcome {
+  const world = new World({ seed: options.seed, temper: TEMPER, fault: options.fault, rate: options.rate, cells: options.cells ?? null })
+  try {
+    for (let op = 0; op < options.ops && world.failure === null; op += 1) {
+      operate(world)
+      if (world.failure === null) world.judgeRest()
+    }
+    const points = world.points
+    const commits = world.faults.commits()
+    if (world.failure === null) rest(world)
+    if (world.failure !== null) world.log.push(...SESSIONS.map((id) => JSON.stringify(world.state(id))))
+    return { failure: world.failure, points, commits, crashes: world.crashes, log: world.log, stats: world.ledger.stats }
+  } finally {
+    world.dispose()
+  }
+}
+
+/** Faults stop; a person does what only a person can; then nothing may be left that could run. */
+function rest(world: World): void {
+  world.armed = false
+  world.faults.heal()
+  for (let step = 0; ; step += 1) {
+    if (world.failure !== null) return
+    if (step > REST_STEPS) return world.check(0, false, 'it never came to rest')
+    if (world.held) toggleHold(world)
+    const before = revs(world)
+    // What a person does may have to wait behind a commit that is tried again: then time must pass.
+    if (decide(world) && revs(world) !== before) continue
+    if (moveAgent(world, true)) continue
+    const wait = world.clock.next()
+    if (wait === null) break
+    world.guarded(() => world.clock.advance(wait))
+  }
+  settled(world)
+  world.judgeRest()
+}
+
+const revs = (world: World): string => SESSIONS.map((id) => world.state(id)?.rev).join()
+
+/** What a person would do about everything that waits for one; true when there was something. */
+function decide(world: World): boolean {
+  for (const id of SESSIONS) {
+    const state = world.state(id)
+    if (state === null) continue
+    if (state.phase === 'quarantined') return world.command(id, (commandId) => ({ type: 'session-released', commandId })) !== null
+    const approval = state.approvals.find((open) => !open.decided)
+    if (approval !== undefined) {
+      const decision = { allow: true, reason: null, updatedInput: {}, answers: null }
+      world.command(id, (commandId) => ({ type: 'approval-answered', commandId, approvalId: approval.id, decision, by: 'p' }))
+      return true
+    }
+    const unknown = state.queue.find((input) => input.state === 'unknown')
+    if (unknown !== undefined) {
+      world.command(id, (commandId) => ({ type: 'message-dismissed', commandId, messageId: unknown.id }))
+      return true
+    }
+    if (state.turn === null && state.deferred === null && state.queue.some((input) => input.state === 'held')) {
+      runQueue(world, id)
+      return true
+    }
+    if (
+      world.store.nextAccepted(id) !== null &&
+      state.turn === null &&
+      state.seeking === null &&
+      state.finalizing === null &&
+      state.deferred === null
+    ) {
+      world.post(id, { type: 'delivery-kicked' })
+      return true
+    }
+  }
+  return false
+}
+
+function settled(world: World): void {
+  const { ledger, store } = world
+  for (const row of ledger.rows.values()) {
+    world.check(0, row.status !== 'pending', `row ${row.id} is still pending`)
+    if (row.role === 'user')
+      world.check(
+        0,
+        ['taken', 'withdrawn'].includes(row.inputState ?? '') || row.deliveryStatus === 'failed',
+        `input ${row.id} is still ${row.inputState}`,
+      )
+    world.check(0, row.deliveryStatus !== 'delivering', `delivery ${row.id} is still delivering`)
+  }
+  for (const delivery of ledger.deliveries.values()) {
+    const status = store.readMessage(delivery.id)?.deliveryStatus
+    world.check(0, status === 'consumed' || status === 'failed', `delivery ${delivery.id} is ${status}`)
+    if (delivery.completion) world.check(3, delivery.results === 1, `request ${delivery.id} has ${delivery.results} results`)
+  }
+  for (const [inputId] of ledger.inputs) world.check(5, store.readMessage(inputId) !== null, `input ${inputId} is gone`)
+  for (const id of SESSIONS) {
+    const state = world.state(id)
+    world.check(0, state?.connection.phase === 'none', `${id} still has a connection (${state?.connection.phase})`)
+    world.check(0, state?.phase === 'active', `${id} is ${state?.phase}`)
+    world.check(0, !world.engine.streams.hasLiveStream(id), `the topic of ${id} is still held`)
+  }
+}

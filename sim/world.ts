@@ -1,0 +1,395 @@
+/**
+ * One simulated life: the production engine over the real store in memory, agents and time moved by
+ * a seed, and the host killed or its commits spoiled at a chosen point.
+ */
+import { applyEvent, applyPage, emptyView, type SessionView } from '@wheelhouse/client'
+import type { StreamEvent } from '@wheelhouse/client/protocol'
+import type { Answer } from '../packages/runtime/src/core/effect.ts'
+import { load } from '../packages/runtime/src/core/recovery.ts'
+import type { Session } from '../packages/runtime/src/core/types.ts'
+import { isIdle } from '../packages/runtime/src/core/view.ts'
+import { parseCursor } from '../packages/runtime/src/host/cursor.ts'
+import { createEngine, type Engine } from '../packages/runtime/src/host/engine.ts'
+import type { StreamSink } from '../packages/runtime/src/host/host-api.ts'
+import type { Posted } from '../packages/runtime/src/host/mailbox.ts'
+import { openSqliteStore } from '../packages/runtime/src/store/sqlite/open.ts'
+import type { CommitResult, Store } from '../packages/runtime/src/store/store.ts'
+import { simDriver, type SimConnection, type Temper } from './agent.ts'
+import type { Cells } from './cells.ts'
+import { SimClock } from './clock.ts'
+import { faultyStore, type CommitFault, type FaultyStore } from './faulty-store.ts'
+import { Ledger } from './ledger.ts'
+import { prng, type Prng } from './prng.ts'
+
+export class Crash extends Error {}
+
+/** Where to break: the nth crash point, or the nth commit. */
+export type Fault = { kind: 'crash' | CommitFault; at: number }
+
+export const SESSIONS = ['A', 'B'] as const
+
+export type WorldOptions = {
+  seed: number
+  temper: Temper
+  fault: Fault | null
+  /** Chance of a crash at each point, and of a spoiled commit. */ rate: number
+  cells: Cells | null
+}
+
+export class SimSink implements StreamSink {
+  lagging = false
+  view: SessionView
+  readonly #world: World
+  constructor(world: World, sessionId: string) {
+    this.#world = world
+    this.view = emptyView(sessionId)
+  }
+  backlog(): number {
+    return 0
+  }
+  event(_sessionId: string | null, _cursor: string | null, _type: string, data: string): void {
+    const event = JSON.parse(data) as StreamEvent
+    if (event.type === 'turn' && event.phase === 'ended') {
+      const row = this.#world.store.readMessage(event.messageId)
+      this.#world.check(7, row?.status !== 'pending', `the end of ${event.messageId} was published before it was saved`)
+    }
+    this.view = applyEvent(this.view, event)
+    if (event.type === 'snapshot' || event.type === 'resync') this.#readPage()
+    this.#world.check(12, !this.view.gap, `${this.view.sessionId} has a gap in its chunks`)
+  }
+  #readPage(): void {
+    const { store, engine } = this.#world
+    const session = engine.runtime.session(this.view.sessionId)
+    if (session === null) return
+    const items = store.listMessages(this.view.sessionId, { limit: 1000, before: null })
+    this.view = applyPage(this.view, { items, before: null, cursor: engine.streams.openingCursor(session) }, false)
+  }
+}
+
+export class World {
+  readonly random: Prng
+  readonly clock = new SimClock()
+  readonly connections: SimConnection[] = []
+  readonly ledger: Ledger
+  readonly store: Store
+  readonly answers = new Map<string, Answer>()
+  readonly faults: FaultyStore
+  engine: Engine
+  sinks: SimSink[] = []
+  failure: string | null = null
+  crashes = 0
+  points = 0
+  epoch = 0
+  held = false
+  /** Faults happen; off while the world comes to rest. */
+  armed = true
+  #dead = false
+  #serial = 0
+  readonly #options: WorldOptions
+  readonly log: string[] = []
+
+  constructor(options: WorldOptions) {
+    this.#options = options
+    this.random = prng(options.seed)
+    this.ledger = new Ledger(
+      (invariant, message) => this.check(invariant, false, message),
+      () => this.store,
+      (id) => this.engine.runtime.session(id)?.held === true,
+    )
+    const raw = openSqliteStore({ path: ':memory:' })
+    this.faults = faultyStore(this.#recorded(raw))
+    if (options.fault !== null && options.fault.kind !== 'crash') this.faults.failAt(options.fault.at, options.fault.kind)
+    this.store = this.#mortal(this.faults.store)
+    this.#furnish(raw)
+    this.engine = this.#start()
+    this.#attach()
+  }
+
+  check(invariant: number, ok: boolean, message: string): void {
+    if (ok || this.#dead || this.failure !== null) return
+    this.failure = `invariant ${invariant}: ${message}`
+    this.log.push(this.failure)
+  }
+
+  newId(): string {
+    this.#serial += 1
+    return `id-${String(this.#serial).padStart(6, '0')}`
+  }
+
+  /** Runs `body`; if the host dies in it, a new one starts over the same store. */
+  guarded(body: () => void): void {
+    let next: (() => void) | null = body
+    while (next !== null) {
+      const run = next
+      next = null
+      try {
+        run()
+      } catch (error) {
+        if (!(error instanceof Crash)) throw error
+      }
+      if (this.#dead) next = () => this.#reboot()
+    }
+  }
+
+  kill(): void {
+    this.guarded(() => this.#die('kill -9'))
+  }
+
+  post(sessionId: string, event: Posted): void {
+    this.log.push(`${sessionId} ${JSON.stringify(event)}`)
+    this.guarded(() => this.engine.runtime.post(sessionId, event))
+  }
+
+  /** Posts a command and gives its answer, if it got one. */
+  command(sessionId: string, build: (commandId: string) => Posted): Answer | null {
+    const commandId = this.newId()
+    this.post(sessionId, build(commandId))
+    return this.answers.get(commandId) ?? null
+  }
+
+  state(sessionId: string): Session | null {
+    return this.engine.runtime.session(sessionId)
+  }
+
+  reattach(index: number): void {
+    const sink = this.sinks[index]
+    if (sink === undefined) return
+    this.engine.streams.unsubscribe(sink)
+    this.guarded(() => this.#subscribe(sink))
+  }
+
+  dispose(): void {
+    this.store.close()
+  }
+
+  /** Memory equals the rows when nothing happens (invariant 16); views equal a fresh read (12). */
+  judgeRest(): void {
+    for (const id of SESSIONS) {
+      const state = this.state(id)
+      const rows = this.store.loadSession(id)
+      if (state === null || rows === null) continue
+      const idle = isIdle(state)
+      if (idle)
+        this.check(
+          16,
+          sameState(state, load(rows, state.held)),
+          `${id}: memory differs from its rows\n${JSON.stringify(normal(state))}\n${JSON.stringify(normal(load(rows, state.held)))}`,
+        )
+    }
+    this.guarded(() => this.engine.streams.flush())
+    for (const sink of this.sinks) this.#judgeView(sink.view)
+  }
+
+  #judgeView(view: SessionView): void {
+    const fresh = {
+      rows: this.store.listMessages(view.sessionId, { limit: 1000, before: null }),
+      queue: this.store.listQueue(view.sessionId),
+      approvals: this.store.listApprovals({ sessionId: view.sessionId, status: 'pending' }),
+    }
+    const seen = { rows: view.rows, queue: view.queue, approvals: view.approvals.filter((approval) => approval.status === 'pending') }
+    for (const part of ['rows', 'queue', 'approvals'] as const)
+      this.check(
+        12,
+        JSON.stringify(seen[part]) === JSON.stringify(fresh[part]),
+        `${view.sessionId}: ${part} seen differ from the stored ones\n${JSON.stringify(seen[part])}\n${JSON.stringify(fresh[part])}`,
+      )
+  }
+
+  // ---- the parts around the engine
+
+  #start(): Engine {
+    this.epoch = this.store.nextStreamEpoch()
+    const { cells, temper } = this.#options
+    return createEngine({
+      store: this.store,
+      clock: this.clock,
+      newId: () => this.newId(),
+      epoch: this.epoch,
+      firstEpoch: 1,
+      facts: (sessionId) => ({
+        ok: true,
+        driver: simDriver(this.connections, this.random, temper, this.ledger),
+        input: {
+          cwd: '/',
+          provider: { protocol: 'anthropic', baseUrl: '', apiKey: null },
+          modelId: `model of ${sessionId}`,
+          prompt: { base: null, append: '' },
+          permissionMode: 'default',
+          disabledTools: [],
+          dirs: { home: '/', tmp: '/' },
+          env: {},
+          ports: {
+            spawn: () => never(),
+            after: (ms, fire) => this.clock.after(ms, fire),
+            newId: () => this.newId(),
+            log: () => undefined,
+            now: () => this.clock.now,
+          },
+        },
+      }),
+      validateDelivery: (_id, done) => {
+        const roll = this.random.next()
+        const agentRev = this.store.readAgent('agent')?.rev ?? 0
+        if (this.armed && roll < 0.05) done({ verdict: 'wait' })
+        else if (this.armed && roll < 0.1) done({ verdict: 'never', code: 'TARGET_UNAVAILABLE' })
+        // An edit of the agent between validation and claim: the claim must lose.
+        else if (this.armed && roll < 0.15) done({ verdict: 'start', agentRev: agentRev + 1, modelId: 'm' })
+        else done({ verdict: 'start', agentRev, modelId: 'm' })
+      },
+      report: (what, sessionId, detail) => this.#report(what, sessionId, detail),
+      aroundEffect: (_session, effect, run) => {
+        if (this.#dead) return
+        cells?.enter(`effect:${effect.type}`)
+        this.#point(`before ${effect.type}`)
+        if (effect.type === 'reply') this.answers.set(effect.commandId, effect.answer)
+        run()
+        cells?.effectDone()
+        this.#point(`after ${effect.type}`)
+      },
+      trace: (before, event) => cells?.visit(before, event),
+    })
+  }
+
+  #report(what: string, sessionId: string | null, detail: string): void {
+    if (this.#dead) return
+    this.log.push(`${sessionId ?? ''} ${what} ${detail}`)
+    // A planned refusal is a bug as far as the host can know; any other quarantine is one.
+    if (what === 'quarantined' && !detail.includes('planned')) this.check(0, false, `${sessionId} quarantined: ${detail}`)
+    if (what === 'effect-failed' || what === 'driver-threw') this.check(0, false, `${what}: ${detail}`)
+  }
+
+  #die(where: string): never {
+    this.#dead = true
+    this.crashes += 1
+    this.log.push(`crash ${where}`)
+    throw new Crash(where)
+  }
+
+  #point(name: string): void {
+    if (this.#dead) throw new Crash(name)
+    this.points += 1
+    const { fault, rate, cells } = this.#options
+    const planned = fault?.kind === 'crash' && fault.at === this.points
+    if (planned || (this.armed && rate > 0 && this.random.chance(rate))) {
+      cells?.crashed(name)
+      this.#die(name)
+    }
+  }
+
+  #reboot(): void {
+    this.#dead = false
+    for (const connection of this.connections) connection.kill()
+    this.connections.length = 0
+    this.clock.clear()
+    this.held = false
+    this.engine = this.#start()
+    this.engine.boot()
+    for (const sink of this.sinks) this.#subscribe(sink)
+  }
+
+  #attach(): void {
+    for (const id of SESSIONS) for (let each = 0; each < 2; each += 1) this.sinks.push(new SimSink(this, id))
+    for (const sink of this.sinks) this.#subscribe(sink)
+  }
+
+  #subscribe(sink: SimSink): void {
+    const { cursor, sessionId } = sink.view
+    this.engine.streams.subscribe(sink, sessionId, cursor === null ? null : parseCursor(cursor))
+  }
+
+  /** Sees what is truly saved. */
+  #recorded(raw: Store): Store {
+    return {
+      ...raw,
+      commit: (commit, content): CommitResult => {
+        const result = raw.commit(commit, content)
+        if (result.outcome === 'done') {
+          this.ledger.committed(commit, result.changes)
+          this.log.push(`  saved ${commit.sessionId} ${commit.expectedRev + 1} ${commit.writes.map((write) => write.type).join(' ')}`)
+        }
+        return result
+      },
+    }
+  }
+
+  /** Dies before or after a commit. */
+  #mortal(store: Store): Store {
+    const { rate, cells } = this.#options
+    return {
+      ...store,
+      commit: (commit, content) => {
+        this.#point('before commit')
+        if (this.armed && rate > 0 && this.random.chance(rate))
+          this.faults.failNext(this.random.pick(['failed', 'unknown-saved', 'unknown-not-saved'] as const), 1 + this.random.below(3))
+        const result = store.commit(commit, content)
+        cells?.committed(result.outcome)
+        this.#point('after commit')
+        return result
+      },
+    }
+  }
+
+  #furnish(raw: Store): void {
+    const at = this.clock.iso()
+    raw.insertProvider({
+      id: 'provider',
+      name: 'p',
+      protocol: 'anthropic',
+      baseUrl: 'http://p',
+      models: [],
+      at,
+      idempotencyKey: null,
+      bodyHash: null,
+    })
+    raw.insertAgent({
+      id: 'agent',
+      name: 'a',
+      type: 'sim',
+      providerId: 'provider',
+      modelId: 'm',
+      instructions: '',
+      permissionMode: 'default',
+      disabledTools: [],
+      mcpServerIds: [],
+      skillIds: [],
+      channels: [],
+      language: null,
+      at,
+      idempotencyKey: null,
+      bodyHash: null,
+    })
+    for (const id of SESSIONS)
+      raw.insertSession({
+        id,
+        agentId: 'agent',
+        name: id,
+        description: '',
+        workspaceKind: 'user',
+        workspacePath: '/',
+        at,
+        idempotencyKey: null,
+        bodyHash: null,
+      })
+  }
+}
+
+/** What memory and rows must agree on; handles, holds and moments live in memory alone. */
+export function normal(state: Session): unknown {
+  const { connection: _, lastGeneration: __, background: ___, compaction: ____, approvals, ...facts } = state
+  return { ...facts, approvals: approvals.filter((approval) => !approval.decided).map(({ id }) => id) }
+}
+const sameState = (a: Session, b: Session): boolean => JSON.stringify(sorted(normal(a))) === JSON.stringify(sorted(normal(b)))
+
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value)
+      .toSorted(([a], [b]) => (a < b ? -1 : 1))
+      .map(([key, each]) => [key, sorted(each)]),
+  )
+}
+
+const never = (): never => {
+  throw new Error('the simulated agent starts no process')
+}
