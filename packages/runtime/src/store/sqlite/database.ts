@@ -3,6 +3,7 @@
  * that names node:sqlite (decision 23).
  */
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
+import { pathToFileURL } from 'node:url'
 import { StoreError } from '../errors.ts'
 
 /**
@@ -27,6 +28,8 @@ export class Refused extends Error {
 export type DatabaseOptions = {
   path: string
   readOnly?: boolean
+  /** Nobody changes the file and no log belongs to it: it is read without a lock or side files. */
+  immutable?: boolean
   /** FULL: nothing acknowledged is lost in a power cut. NORMAL: the last moments may be, the file stays whole. */
   synchronous: 'FULL' | 'NORMAL'
   /** How long a locked file is waited for, blocking the thread. */
@@ -56,7 +59,7 @@ export class Database {
 
   /** Throws {@link StoreError} NOT_A_STORE or UNAVAILABLE when the file cannot be opened as a database. */
   constructor(options: DatabaseOptions) {
-    this.connection = guarded(() => new DatabaseSync(options.path, { readOnly: options.readOnly ?? false, timeout: options.busyMs }))
+    this.connection = guarded(() => new DatabaseSync(locate(options), { readOnly: options.readOnly ?? false, timeout: options.busyMs }))
     try {
       guarded(() => this.setUp(options))
     } catch (error) {
@@ -154,6 +157,13 @@ export class Database {
     if (statement === undefined) this.statements.set(sql, (statement = this.connection.prepare(sql)))
     return statement
   }
+}
+
+function locate({ path, immutable }: DatabaseOptions): string | URL {
+  if (immutable !== true) return path
+  const url = pathToFileURL(path)
+  url.searchParams.set('immutable', '1')
+  return url
 }
 
 /** node:sqlite tells positional values from named ones by looking; its types want one of the two. */

@@ -118,7 +118,7 @@ function loadOwed(database: Database, id: string): SessionRows['owed'] {
   }>(
     `select d.id, d.delivery, d.delivery_sender_session_id as sender, d.delivery_turn_ref as turnRef, m.status as row
      from message d left join message m on m.id = d.delivery_turn_ref
-     where d.session_id = ? and d.delivery_status in ('accepted', 'delivering') and d.delivery_status = 'delivering' and m.status is not 'pending'
+     where d.session_id = ? and d.delivery_status = 'delivering' and m.status is not 'pending'
      order by d.no limit 1`,
     id,
   )
@@ -131,23 +131,25 @@ function loadOwed(database: Database, id: string): SessionRows['owed'] {
  * Each branch walks a partial index that holds only what is owed, so the answer costs what is owed
  * and not what was ever said. The doubled terms repeat the index's own condition, which SQLite asks for.
  */
+export const OWING = `select session_id from message where status = 'pending'
+  union select session_id from message where ${UNTAKEN} and input_state in ('queued', 'steering', 'offered')
+  union select session_id from message where delivery_status in ('accepted', 'delivering')
+  union select session_id from approval where status = 'pending'
+  order by session_id`
+
 export function sessionsOwing(database: Database): string[] {
-  const rows = database.all<{ session_id: string }>(
-    `select session_id from message where status = 'pending'
-     union select session_id from message where ${UNTAKEN} and input_state in ('queued', 'steering', 'offered')
-     union select session_id from message where delivery_status in ('accepted', 'delivering')
-     union select session_id from approval where status = 'pending'
-     order by session_id`,
-  )
-  return rows.map((row) => row.session_id)
+  return database.all<{ session_id: string }>(OWING).map((row) => row.session_id)
 }
 
-/** Rows that a delivery refers to belong to the delivery's recovery alone (requirement 118). */
+/**
+ * Rows that a delivery refers to belong to the delivery's recovery alone (requirement 118). `+no` keeps
+ * SQLite from walking the whole table for the sake of the order.
+ */
 export function abandonedPending(database: Database, before: string): ReturnType<Store['abandonedPending']> {
   const rows = database.all<{ sessionId: string; messageId: string }>(
     `select session_id as sessionId, id as messageId from message m
      where status = 'pending' and created_at < ? and not exists (select 1 from message d where d.delivery_turn_ref = m.id)
-     order by no`,
+     order by +no`,
     before,
   )
   return rows.map((row) => ({ ...row }))
@@ -157,7 +159,7 @@ export function abandonedPending(database: Database, before: string): ReturnType
 export function nextAccepted(database: Database, sessionId: string): ReturnType<Store['nextAccepted']> {
   const row = database.get<{ id: string; delivery: string | null; sender: string | null }>(
     `select id, delivery, delivery_sender_session_id as sender from message
-     where session_id = ? and delivery_status in ('accepted', 'delivering') and delivery_status = 'accepted' order by no limit 1`,
+     where session_id = ? and delivery_status = 'accepted' order by no limit 1`,
     sessionId,
   )
   return row === undefined ? null : { delivery: toDeliveryRef(row.id, row.delivery, row.sender), senderSessionId: row.sender }

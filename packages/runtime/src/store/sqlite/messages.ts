@@ -39,10 +39,11 @@ export function readApproval(database: Database, id: string): Approval | null {
   return row === undefined ? null : toApproval(row)
 }
 
+/** In the order they were asked; `+no` makes SQLite start from the few that are pending and not from the first ever asked. */
 export function listApprovals(database: Database, filter: { sessionId: string | null; status: 'pending' | null }): Approval[] {
   const conditions = [filter.sessionId === null ? null : 'session_id = ?', filter.status === null ? null : `status = 'pending'`]
   const where = conditions.filter((each) => each !== null).join(' and ')
-  const sql = `select ${APPROVAL_COLUMNS} from approval ${where === '' ? '' : `where ${where}`} order by no`
+  const sql = `select ${APPROVAL_COLUMNS} from approval ${where === '' ? '' : `where ${where}`} order by ${filter.status === null ? 'no' : '+no'}`
   const rows = filter.sessionId === null ? database.all<ApprovalRow>(sql) : database.all<ApprovalRow>(sql, filter.sessionId)
   return rows.map(toApproval)
 }

@@ -14,7 +14,7 @@ const APPLICATION_ID = 0x57686565
 /** How long opening waits for another process to let go of the file: boot may wait, and longer means trouble. */
 export const OPEN_BUSY_MS = 5_000
 
-type Migration = { number: number; sql: string }
+export type Migration = { number: number; sql: string }
 
 /** Reads the migrations of a folder, in order. Throws when the numbers have a gap. */
 export function readMigrations(directory: string): Migration[] {
@@ -30,17 +30,20 @@ export function readMigrations(directory: string): Migration[] {
 
 /**
  * Refuses what this version must not touch: throws {@link StoreError} SCHEMA_TOO_NEW or NOT_A_STORE.
- * It looks through a read-only connection, since closing a writing one may already change the file.
+ * It looks through a read-only connection, since closing a writing one may already change the file;
+ * without a log, through one that leaves no trace at all.
  */
 export function checkFile(path: string, newest: number): void {
-  if (path === ':memory:' || !existsSync(path) || statSync(path).size === 0) return
-  const database = new Database({ path, readOnly: true, synchronous: 'FULL', busyMs: OPEN_BUSY_MS })
+  if (path === ':memory:' || isEmpty(path)) return
+  const database = new Database({ path, readOnly: true, immutable: isEmpty(`${path}-wal`), synchronous: 'FULL', busyMs: OPEN_BUSY_MS })
   try {
     checkVersion(database, path, newest)
   } finally {
     database.close()
   }
 }
+
+const isEmpty = (path: string): boolean => !existsSync(path) || statSync(path).size === 0
 
 function checkVersion(database: Database, path: string, newest: number): void {
   const version = versionOf(database)

@@ -11,7 +11,7 @@ import { addProcess, forgetAnswers, listProcesses, nextStreamEpoch, recallAnswer
 import { Journal } from './journal.ts'
 import { abandonedPending, loadSession, nextAccepted, sessionsOwing } from './load.ts'
 import { changesSince, findByKey, listApprovals, listMessages, listQueue, readApproval, readMessage, revOf } from './messages.ts'
-import { OPEN_BUSY_MS, checkFile, migrate, readMigrations } from './migrate.ts'
+import { OPEN_BUSY_MS, checkFile, migrate, readMigrations, type Migration } from './migrate.ts'
 import { deleteProvider, insertProvider, listProviders, readProvider, updateProvider } from './providers.ts'
 import { finalOf } from './final.ts'
 import { insertSession, listSessions, readSession, sessionsOfAgent, updateSession } from './sessions.ts'
@@ -37,9 +37,14 @@ export type SqliteStoreOptions = { path: string; migrations?: MigrationFolders }
  */
 export function openSqliteStore(options: SqliteStoreOptions): Store {
   const folders = options.migrations ?? FOLDERS
-  const truth = openDatabase(options.path, folders.truth, 'FULL')
+  const truthFile = plan(options.path, folders.truth, 'FULL')
+  const journalFile = plan(journalPath(options.path), folders.journal, 'NORMAL')
+  // Both are looked at before either is changed.
+  check(truthFile)
+  check(journalFile)
+  const truth = openDatabase(truthFile)
   try {
-    return toStore(truth, new Journal(openDatabase(journalPath(options.path), folders.journal, 'NORMAL')))
+    return toStore(truth, new Journal(openDatabase(journalFile)))
   } catch (error) {
     truth.close()
     throw error
@@ -49,9 +54,17 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
 /** The journal lies beside the truth (docs/decisions/0002-chunk-journal-file.md). */
 const journalPath = (path: string): string => (path === ':memory:' ? path : `${path}-chunks`)
 
-function openDatabase(path: string, folder: string, synchronous: 'FULL' | 'NORMAL'): Database {
-  const migrations = readMigrations(folder)
-  checkFile(path, migrations.length)
+type File = { path: string; migrations: Migration[]; synchronous: 'FULL' | 'NORMAL' }
+
+const plan = (path: string, folder: string, synchronous: File['synchronous']): File => ({
+  path,
+  migrations: readMigrations(folder),
+  synchronous,
+})
+
+const check = ({ path, migrations }: File): void => checkFile(path, migrations.length)
+
+function openDatabase({ path, migrations, synchronous }: File): Database {
   if (path !== ':memory:') makePrivate(path)
   const database = new Database({ path, synchronous, busyMs: OPEN_BUSY_MS })
   try {

@@ -126,7 +126,10 @@ create table message (
   check ((delivery_status is null) = (delivery is null)),
   check ((role = 'assistant') = (status is not null)),
   check (role = 'user' or (seq is not null and kind is not null and turn_id is not null and input_state is null)),
-  check (role = 'assistant' or input_state is not null or delivery_status is not null)
+  check (role = 'assistant' or input_state is not null or delivery_status is not null),
+  -- A place in the transcript is given when an input is taken, a place in the queue until then.
+  check (role = 'assistant' or (input_state is 'taken') = (seq is not null)),
+  check (input_state is null or input_state in ('taken', 'withdrawn') or queue_pos is not null)
 ) strict;
 -- The transcript, and everything above a cursor.
 create unique index message_seq on message (session_id, seq) where seq is not null;
@@ -141,7 +144,8 @@ create index message_delivery_status on message (delivery_status);
 create index message_delivery_turn_ref on message (delivery_turn_ref);
 create index message_delivery_sender on message (delivery_sender_session_id, created_at, id);
 create unique index message_delivery_result on message (delivery_in_reply_to);
-create index message_inbox on message (session_id, no) where delivery_status in ('accepted', 'delivering');
+-- The inbox by arrival: what waits, and what is on its way.
+create index message_inbox on message (session_id, delivery_status, no) where delivery_status is not null;
 -- A tool call that sends is one request, however often the agent repeats it.
 create unique index message_delivery_tool_call on message (delivery_sender_session_id, delivery_tool_call_id) where delivery_tool_call_id is not null;
 
