@@ -13,7 +13,7 @@ export type Block = {
   content?: string
   is_error?: boolean
 }
-export type Message = { role: 'user' | 'assistant'; content: string | Block[] }
+export type Message = { role: 'user' | 'assistant' | 'system'; content: string | Block[] }
 export type Usage = { input_tokens: number; output_tokens: number; cache_read_input_tokens: number; cache_creation_input_tokens: number }
 export type Event = {
   type: string

@@ -107,6 +107,31 @@ test('words an agent slips in with a result are seen, and a script among them ta
   assert.equal(textOf(await post(server.url, steered('#practice: say "changed course"'))), 'changed course')
 })
 
+test('news of a background task is answered by the steps behind notice, and freely without them', async () => {
+  const news: Message = {
+    role: 'user',
+    content: [
+      { type: 'text', text: '<system-reminder>\n<task-notification><summary>it is done</summary></task-notification>\n</system-reminder>' },
+    ],
+  }
+  const prompt = user('#practice: tool Bash {"command":"x"}; notice; say "so it is"')
+  const first = await post(server.url, [prompt])
+  const second = await post(server.url, [prompt, assistant(first), results(first, '')])
+  assert.match(textOf(second), /script is over/)
+  assert.equal(textOf(await post(server.url, [prompt, assistant(first), results(first, ''), assistant(second), news])), 'so it is')
+  assert.match(
+    textOf(await post(server.url, [user('Hello'), { role: 'assistant', content: [{ type: 'text', text: 'Hi' }] }, news])),
+    /practice model heard: it is done/,
+  )
+})
+
+test('words an agent says in a system message between the turns are heard too', async () => {
+  const prompt = user('#practice: tool Bash {"command":"x"}; say "heard: $context"')
+  const first = await post(server.url, [prompt])
+  const system: Message = { role: 'system', content: [{ type: 'text', text: 'PreToolUse:Bash hook additional context: turn right' }] }
+  assert.equal(textOf(await post(server.url, [prompt, assistant(first), results(first, 'no'), system])), 'heard: turn right')
+})
+
 test('a prompt behind a rejected call is a new prompt', async () => {
   const prompt = user('#practice: tool Bash {"command":"x"}; say "never"')
   const first = await post(server.url, [prompt])

@@ -49,6 +49,8 @@ function stepsFor(
       return [say('Practice session', 0)]
     case 'schema':
       return [say(JSON.stringify(fitting(ask.schema)), 0)]
+    case 'notice':
+      return [say(`The practice model heard: ${cut(ask.text, QUOTE_CHARS)}.`)]
     case 'prompt':
       return toPrompt(ask.text, ask.first, ask.around, tools, workspace)
     case 'results':

@@ -16,10 +16,12 @@ export type Call = { name: string; input: JsonObject }
 
 export type Ask =
   /** `resumed`: how many disturbances of this round were passed already, because the answer was cut there. */
-  | { kind: 'script'; script: Script; round: number; resumed: number; promptTurn: number; around: Around }
+  | { kind: 'script'; script: Script; round: number; notice: boolean; resumed: number; promptTurn: number; around: Around }
   | { kind: 'bad-script'; message: string }
   | { kind: 'prompt'; text: string; first: boolean; around: Around }
   | { kind: 'results'; calls: Call[]; prompt: string; around: Around }
+  /** A background task of the agent has news. */
+  | { kind: 'notice'; text: string }
   | { kind: 'summary' }
   | { kind: 'schema'; schema: JsonObject }
   | { kind: 'title'; text: string }
@@ -38,6 +40,8 @@ const SUMMARY = /\b(?:create|write|provide)\b[^.]{0,80}\bsummary of (?:the|this|
 const TITLE = /\btitle\b/i
 /** What an agent says after a stream that broke in the middle. */
 const CUT_OFF = /\bcut off mid-stream\b/i
+/** News of a background task, which is no person's words. */
+const NOTICE = /<task-notification>/
 const STOPPED = /^\s*\[Request interrupted by user/
 const REMINDER = /^\s*<system-reminder>/
 /** Reminders that carry words of the person, put in by a hook or by the agent's own queue. */
@@ -54,10 +58,25 @@ function askOf(turns: readonly Turn[]): Ask {
   const parsed = parseScript(said)
   if (parsed !== null) {
     if (!parsed.ok) return { kind: 'bad-script', message: parsed.message }
-    return { kind: 'script', script: parsed.script, round: 0, resumed: 0, promptTurn: turns.length - 1, around }
+    return { kind: 'script', script: parsed.script, round: 0, notice: false, resumed: 0, promptTurn: turns.length - 1, around }
   }
   if (prompt !== null) return { kind: 'prompt', text: prompt, first: !turns.some((turn) => turn.role === 'assistant'), around }
-  return afterResults(turns, around)
+  const notice = noticeOf(last)
+  return notice === null ? afterResults(turns, around) : afterNotice(turns, notice, around)
+}
+
+function afterNotice(turns: readonly Turn[], notice: string, around: Around): Ask {
+  const found = findScript(turns, (script) => script.noticeAt !== null)
+  if (found === null || found.script.noticeAt === null) return { kind: 'notice', text: notice }
+  const { script, turn } = found
+  return { kind: 'script', script, round: found.script.noticeAt, notice: true, resumed: 0, promptTurn: turn, around }
+}
+
+/** The agent's own news of a task, when the message holds nothing else. */
+function noticeOf(turn: Turn): string | null {
+  if (turn.blocks.some((block) => block.type === 'tool-result')) return null
+  const news = turn.blocks.findLast((block) => block.type === 'text' && NOTICE.test(block.text))
+  return news?.type === 'text' ? (/<summary>([\s\S]*?)<\/summary>/.exec(news.text)?.[1] ?? news.text) : null
 }
 
 /** The answer was broken off: the same round goes on behind the step that broke it. */
@@ -72,10 +91,10 @@ function afterResults(turns: readonly Turn[], around: Around): Ask {
   const position = (turns.at(-1)?.blocks ?? [])
     .flatMap((block) => (block.type === 'tool-result' ? [readCallId(block.callId)] : []))
     .find((found) => found !== null)
-  const found = findScript(turns, position?.key ?? null)
+  const found = findScript(turns, (script) => position === undefined || script.key === position.key)
   if (found !== null) {
     const round = position === undefined ? callingAnswers(turns.slice(found.turn)) : position.round + 1
-    return { kind: 'script', script: found.script, round, resumed: 0, promptTurn: found.turn, around }
+    return { kind: 'script', script: found.script, round, notice: false, resumed: 0, promptTurn: found.turn, around }
   }
   return { kind: 'results', calls: callsBefore(turns), prompt: lastPrompt(turns), around }
 }
@@ -84,14 +103,14 @@ function afterResults(turns: readonly Turn[], around: Around): Ask {
 const callingAnswers = (turns: readonly Turn[]): number =>
   turns.filter((turn) => turn.role === 'assistant' && turn.blocks.some((block) => block.type === 'tool-call')).length
 
-/** The newest script, or the newest with that key. */
-function findScript(turns: readonly Turn[], key: string | null): { script: Script; turn: number } | null {
+/** The newest script that fits. */
+function findScript(turns: readonly Turn[], fits: (script: Script) => boolean): { script: Script; turn: number } | null {
   for (let index = turns.length - 1; index >= 0; index--) {
     const turn = turns[index]
     if (turn === undefined || turn.role !== 'user') continue
     for (const text of [promptOf(turn), aroundOf(turn).context]) {
       const parsed = text === null ? null : parseScript(text)
-      if (parsed?.ok === true && (key === null || parsed.script.key === key)) return { script: parsed.script, turn: index }
+      if (parsed?.ok === true && fits(parsed.script)) return { script: parsed.script, turn: index }
     }
   }
   return null

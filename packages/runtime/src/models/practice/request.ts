@@ -88,7 +88,12 @@ function parseBody(raw: string): unknown {
 function toTurns(messages: z.infer<typeof Body>['messages']): Turn[] {
   const turns: Turn[] = []
   for (const [index, message] of messages.entries()) {
-    if (message.role === 'system') continue
+    if (message.role === 'system') {
+      // What an agent says between the turns stands with the person's turn it was said in.
+      const text = textOf(message.content)
+      if (text !== '') turns.at(-1)?.blocks.push({ type: 'text', text: `<system-reminder>\n${text}\n</system-reminder>` })
+      continue
+    }
     const blocks =
       typeof message.content === 'string' ? [textBlock(message.content, index)] : message.content.map((block) => toBlock(block, index))
     const last = turns.at(-1)

@@ -28,7 +28,7 @@ export type Step =
   | ({ do: 'hang' } & Times)
 
 /** A script: `key` names its text, so that a position in it can be found again in a tool call's id. */
-export type Script = { key: string; rounds: Step[][] }
+export type Script = { key: string; rounds: Step[][]; /** Round that answers the news of a background task. */ noticeAt: number | null }
 export type ParsedScript = { ok: true; script: Script } | { ok: false; message: string }
 
 /** Longest pause a script may ask for: longer than any test, shorter than a forgotten stream. */
@@ -66,7 +66,7 @@ export function parseScript(text: string): ParsedScript | null {
   if (lines.length === 0) return null
   const source = lines.filter((line) => line !== '').join('; ')
   try {
-    return { ok: true, script: { key: keyOf(source), rounds: toRounds(readSteps(source)) } }
+    return { ok: true, script: { key: keyOf(source), ...toRounds(readSteps(source)) } }
   } catch (error) {
     if (error instanceof ScriptError) return { ok: false, message: error.message }
     throw error
@@ -85,7 +85,7 @@ type Word =
 type Scanner = { source: string; at: number }
 
 /** Steps, and the marks that part rounds. */
-type Mark = Step | { do: 'then' }
+type Mark = Step | { do: 'then' } | { do: 'notice' }
 
 function readSteps(source: string): Mark[] {
   const scanner: Scanner = { source, at: 0 }
@@ -187,7 +187,8 @@ function toStep(name: string, words: Word[], dripMs: number, where: string): Mar
     case 'wait':
       return { do: 'wait', ms: pause(words, 'wait') }
     case 'then':
-      return { do: 'then' }
+    case 'notice':
+      return { do: name }
     case 'usage':
       return { do: 'usage', inputTokens: optionalNumber(words, 'in'), outputTokens: optionalNumber(words, 'out') }
     case 'stop':
@@ -274,8 +275,9 @@ const manyWords = (count: number): string =>
 /** What may still follow a tool call inside the same answer: it ends or disturbs it. */
 const AFTER_TOOL = new Set<Mark['do']>(['tool', 'wait', 'usage', 'stop', 'midError', 'cut', 'hang'])
 
-function toRounds(marks: Mark[]): Step[][] {
+function toRounds(marks: Mark[]): Pick<Script, 'rounds' | 'noticeAt'> {
   const rounds: Step[][] = []
+  let noticeAt: number | null = null
   let round: Step[] = []
   const close = (): void => {
     if (round.length > 0) rounds.push(round)
@@ -284,11 +286,14 @@ function toRounds(marks: Mark[]): Step[][] {
   for (const mark of marks) {
     const called = round.some((step) => step.do === 'tool')
     if (mark.do === 'then') close()
-    else {
+    else if (mark.do === 'notice') {
+      close()
+      noticeAt = rounds.length
+    } else {
       if (called && !AFTER_TOOL.has(mark.do)) close()
       round.push(mark)
     }
   }
   close()
-  return rounds
+  return { rounds, noticeAt }
 }

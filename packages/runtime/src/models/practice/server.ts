@@ -199,7 +199,7 @@ function prepare(house: House, request: ModelRequest, ask: Ask, session: string 
   }
   if (ask.kind !== 'script')
     return { ...base, steps: freeAnswer(ask, request, house.dripMs), key: FREE_KEY, round: 0, happens: () => false }
-  const all = ask.script.rounds[ask.round] ?? scriptIsOver(ask.round, ask.around.result)
+  const all = roundOf(ask) ?? scriptIsOver(ask.round, ask.around.result)
   const steps = ask.resumed === 0 ? all : behindDisturbance(all, ask.resumed)
   const place = `${session ?? ''}:${ask.promptTurn}`
   return {
@@ -209,6 +209,11 @@ function prepare(house: House, request: ModelRequest, ask: Ask, session: string 
     round: ask.round,
     happens: (step) => house.counter.happens(steps[step], `${ask.script.key}:${ask.round}:${step}`, place),
   }
+}
+
+/** The steps of a round; what stands behind `notice` is no part of the answer to the prompt. */
+function roundOf({ script, round, notice }: Extract<Ask, { kind: 'script' }>): Step[] | undefined {
+  return script.noticeAt === round && !notice ? undefined : script.rounds[round]
 }
 
 /** A script that ends with a tool call still owes an answer to its result. */
