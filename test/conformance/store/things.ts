@@ -1,6 +1,8 @@
 /** Sessions, agents, providers, and the host's own facts. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { SessionChange } from '../../../packages/runtime/src/core/types.ts'
+import type { Write } from '../../../packages/runtime/src/core/write.ts'
 import type { NewSession } from '../../../packages/runtime/src/store/store.ts'
 import {
   AT,
@@ -32,6 +34,11 @@ const newSession = (id: string, over: Partial<NewSession> = {}): NewSession => (
   ...over,
 })
 
+const update = (change: Partial<SessionChange>): Write => ({
+  type: 'update-session',
+  change: { name: null, description: null, agentId: null, workspacePath: null, ...change },
+})
+
 export function thingConformance(target: Target): void {
   test(`${target.name}: a session is read as it was given`, () =>
     withStore(target, (store) => {
@@ -51,6 +58,7 @@ export function thingConformance(target: Target): void {
         unknown: 0,
         pendingApprovals: 0,
         working: false,
+        stopping: false,
         lastStatus: null,
         lastText: '',
         createdAt: AT,
@@ -104,15 +112,21 @@ export function thingConformance(target: Target): void {
       assert.deepEqual(page(9, 's4'), ['s3', 's2', 's1'])
     }))
 
-  test(`${target.name}: a session changes only at the rev its editor read`, () =>
+  test(`${target.name}: a session changes in the fields that are named, by a commit of its owner`, () =>
     withStore(target, (store) => {
       givenAgent(store, 'a2')
-      const done = store.updateSession('s1', 1, { name: 'New', agentId: 'a2' }, LATER)
-      assert.equal(done.outcome, 'done')
-      const record = store.readSession('s1')
-      assert.deepEqual([record?.name, record?.agentId, record?.description, record?.rev, record?.updatedAt], ['New', 'a2', '', 2, LATER])
-      assert.deepEqual(store.updateSession('s1', 1, { name: 'Late' }, LATER), { outcome: 'stale', rev: 2 })
-      assert.deepEqual(store.updateSession('nobody', 1, { name: 'x' }, LATER), { outcome: 'missing' })
+      save(store, 's1', [update({ name: 'New', agentId: 'a2' })], {}, LATER)
+      const renamed = store.readSession('s1')
+      assert.deepEqual(
+        [renamed?.name, renamed?.agentId, renamed?.description, renamed?.workspaceKind, renamed?.rev, renamed?.updatedAt],
+        ['New', 'a2', '', 'system', 2, LATER],
+      )
+      save(store, 's1', [update({ description: 'What for', workspacePath: '/elsewhere' })])
+      const moved = store.readSession('s1')
+      assert.deepEqual(
+        [moved?.name, moved?.description, moved?.workspaceKind, moved?.workspacePath],
+        ['New', 'What for', 'user', '/elsewhere'],
+      )
       assert.deepEqual([store.sessionsOfAgent('a1'), store.sessionsOfAgent('a2')], [[], ['s1']])
     }))
 
@@ -190,15 +204,15 @@ export function thingConformance(target: Target): void {
       const agent = store.readAgent('a1')
       assert.ok(agent !== null)
       const keys = { at: AT, idempotencyKey: 'k', bodyHash: 'h' }
-      const rich = {
-        ...agent,
+      const { rev: _rev, createdAt: _createdAt, updatedAt: _updatedAt, ...fields } = agent
+      const given = {
+        ...fields,
         id: 'a2',
         disabledTools: ['Bash'],
         channels: [{ kind: 'chat', name: 'desk' }],
         language: 'nl',
         providerId: null,
       }
-      const { rev, createdAt, updatedAt, ...given } = rich
       assert.deepEqual(store.insertAgent({ ...given, ...keys }).item, { ...given, rev: 1, createdAt: AT, updatedAt: AT })
       assert.equal(store.insertAgent({ ...given, ...keys, id: 'a3' }).outcome, 'existing')
       assert.equal(store.updateAgent('a2', 1, { permissionMode: 'plan', language: null }, LATER).outcome, 'done')
