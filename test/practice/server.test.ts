@@ -184,8 +184,11 @@ test('an error in the middle of a stream is an error event, and the answer goes 
   const prompt = user('#practice: say "part one "; midError type=overloaded_error message="hold on"; say "part two"')
   const broken = await post(server.url, [prompt])
   assert.deepEqual(broken.events.at(-1), { type: 'error', error: { type: 'overloaded_error', message: 'hold on' } })
-  const resumed = await post(server.url, [prompt, assistant(broken), user('Your response above was cut off mid-stream. Resume directly.')])
-  assert.equal(textOf(resumed), 'part two')
+  for (const words of [
+    'Your response above was cut off mid-stream.',
+    '<system-reminder>\nYour response above was cut off mid-stream.\n</system-reminder>',
+  ])
+    assert.equal(textOf(await post(server.url, [prompt, assistant(broken), user(words)])), 'part two')
 })
 
 test('a hanging answer stays open until the client leaves, and is recorded so', async () => {

@@ -52,7 +52,7 @@ function askOf(turns: readonly Turn[]): Ask {
   if (last === undefined || last.role !== 'user')
     return { kind: 'prompt', text: '', first: false, around: { result: '', failed: false, context: '' } }
   const prompt = promptOf(last)
-  if (prompt !== null && CUT_OFF.test(prompt)) return resumeOf(turns)
+  if (saysCutOff(last)) return resumeOf(turns)
   const around = aroundOf(last)
   const said = prompt ?? around.context
   const parsed = parseScript(said)
@@ -77,6 +77,12 @@ function noticeOf(turn: Turn): string | null {
   if (turn.blocks.some((block) => block.type === 'tool-result')) return null
   const news = turn.blocks.findLast((block) => block.type === 'text' && NOTICE.test(block.text))
   return news?.type === 'text' ? (/<summary>([\s\S]*?)<\/summary>/.exec(news.text)?.[1] ?? news.text) : null
+}
+
+/** The newest text is the agent's own request to go on. */
+function saysCutOff(turn: Turn): boolean {
+  const text = turn.blocks.findLast((block) => block.type === 'text')
+  return text?.type === 'text' && CUT_OFF.test(text.text)
 }
 
 /** The answer was broken off: the same round goes on behind the step that broke it. */
