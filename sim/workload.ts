@@ -32,7 +32,7 @@ export function operate(world: World): void {
   if (is(MIX.submit)) submit(world, id)
   else if (is(MIX.deliver)) deliver(world, id)
   else if (is(MIX.stop)) stop(world, id)
-  else if (is(MIX.answer)) answer(world, id)
+  else if (is(MIX.answer)) answerOne(world, id)
   else if (is(MIX.queue)) manageQueue(world, id)
   else if (is(MIX.edit)) manageInput(world, id)
   else if (is(MIX.hold)) toggleHold(world)
@@ -111,7 +111,7 @@ function stop(world: World, id: string): void {
   else if (answer?.ok === true) for (const inputId of waiting) ledger.barred.delete(inputId)
 }
 
-function answer(world: World, id: string): void {
+function answerOne(world: World, id: string): void {
   const { random } = world
   const open = world.store.listApprovals({ sessionId: null, status: null })
   if (open.length === 0) return

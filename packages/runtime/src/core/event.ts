@@ -11,6 +11,7 @@ import type {
   Generation,
   MessageId,
   NewInput,
+  SessionChange,
   Stamp,
   StopQueueMode,
   TurnId,
@@ -80,7 +81,8 @@ export type CommandEvent =
   | { type: 'stop-requested'; commandId: string; turnId: TurnId | null; queue: StopQueueMode; by: string | null }
   | { type: 'approval-answered'; commandId: string; approvalId: string; decision: ApprovalDecision; by: string | null }
   | { type: 'compact-requested'; commandId: string; modelId: string | null }
-  | { type: 'session-deleted'; commandId: string }
+  | { type: 'session-updated'; commandId: string; expectedRev: number; change: SessionChange }
+  | { type: 'session-deleted'; commandId: string; expectedRev: number }
   | { type: 'session-released'; commandId: string }
 
 export type TimerName = 'idle' | 'stop-escalation' | 'stop-deadline' | 'approval-expiry'

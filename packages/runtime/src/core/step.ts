@@ -70,8 +70,10 @@ function onCommand(d: Draft, event: CommandEvent): void {
       return onCompactRequested(d, event)
     case 'session-released':
       return onReleased(d, event.commandId)
+    case 'session-updated':
+      return onUpdated(d, event)
     case 'session-deleted':
-      return onDeleted(d, event.commandId)
+      return onDeleted(d, event)
     default:
       return assertNever(event)
   }
@@ -257,11 +259,25 @@ function onReleased(d: Draft, commandId: string): void {
   d.writes.push({ type: 'set-phase', phase: 'active', reason: null })
   accept(d, commandId)
   d.effects.push({ type: 'publish-status' })
+  // What the bug kept from being finished is finished now.
+  if (s.finalizing !== null) d.effects.push({ type: 'finalize-delivery', messageId: s.finalizing.messageId })
   advance(d, false)
 }
 
-function onDeleted(d: Draft, commandId: string): void {
+/** Another agent or workspace is taken over by the next turn. */
+function onUpdated(d: Draft, event: Extract<CommandEvent, { type: 'session-updated' }>): void {
+  const { commandId, expectedRev, change } = event
+  if (d.s.rev !== expectedRev) return refuse(d, commandId, 'STALE_REV', `the session is at rev ${d.s.rev}`)
+  d.writes.push({ type: 'update-session', change })
+  if (change.agentId !== null || change.workspacePath !== null) onAgentChanged(d)
+  accept(d, commandId)
+  d.effects.push({ type: 'publish-status' })
+}
+
+function onDeleted(d: Draft, event: Extract<CommandEvent, { type: 'session-deleted' }>): void {
   const { s } = d
+  const { commandId, expectedRev } = event
+  if (s.rev !== expectedRev) return refuse(d, commandId, 'STALE_REV', `the session is at rev ${s.rev}`)
   if (s.turn?.delivery != null || s.finalizing !== null) return refuse(d, commandId, 'RESOURCE_LOCKED', 'a delivery is on its way')
   s.phase = 'deleted'
   s.turn = null

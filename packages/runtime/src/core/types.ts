@@ -109,6 +109,9 @@ export type Session = {
   background: string[]
 }
 
+/** What a person may change of a session; null = leave it. */
+export type SessionChange = { name: string | null; description: string | null; agentId: string | null; workspacePath: string | null }
+
 /** What a client gave, before anything is decided about it. */
 export type NewInput = {
   id: MessageId

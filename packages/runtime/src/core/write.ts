@@ -12,7 +12,7 @@ import type {
   MessagePart,
   Origin,
 } from '@wheelhouse/client/protocol'
-import type { DeliveryOutcome, MessageId, SessionId, StopQueueMode, TurnId, TurnKind, UsageRecord } from './types.ts'
+import type { DeliveryOutcome, MessageId, SessionChange, SessionId, StopQueueMode, TurnId, TurnKind, UsageRecord } from './types.ts'
 
 /** A message given to a session. `seq` is null until it is taken. */
 export type InputRow = {
@@ -128,6 +128,8 @@ export type Write =
   | { type: 'fail-delivery'; id: MessageId; errorCode: string }
   /** At most one a request (unique index); a second one is the same result and changes nothing. */
   | { type: 'insert-result'; row: ResultRow }
+  /** Fields that are null stay as they are. */
+  | { type: 'update-session'; change: SessionChange }
   | { type: 'set-phase'; phase: 'active' | 'quarantined'; reason: string | null }
   | { type: 'delete-session' }
 

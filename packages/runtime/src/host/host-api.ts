@@ -1,18 +1,6 @@
 /** What tools, models and the server may ask of the host: types only. */
-import type {
-  ApprovalInput,
-  ErrorCode,
-  HostInfo,
-  Message,
-  MessageInput,
-  Session as SessionEntry,
-  SessionSnapshot,
-  StopInput,
-  TranscriptPage,
-} from '@wheelhouse/client/protocol'
-import type { Answer } from '../core/effect.ts'
+import type { ErrorCode, Message, Session as SessionEntry, SessionSnapshot } from '@wheelhouse/client/protocol'
 import type { Session, SessionId } from '../core/types.ts'
-import type { Cursor } from './cursor.ts'
 
 /** One reader of the stream. The server writes frames; the stream manager decides what goes in them. */
 export type StreamSink = {
@@ -49,16 +37,3 @@ export class HostError extends Error {
 export type Caller = { name: string; readOnly: boolean }
 
 export type Keyed = { idempotencyKey: string | null; bodyHash: string | null }
-
-export type HostApi = {
-  info(): HostInfo
-  sendMessage(sessionId: SessionId, input: MessageInput, caller: Caller, key: Keyed): Promise<Answer & { cursor: string }>
-  stop(sessionId: SessionId, input: StopInput, caller: Caller): Promise<Answer & { cursor: string }>
-  answerApproval(approvalId: string, input: ApprovalInput, caller: Caller): Promise<Answer>
-  transcript(sessionId: SessionId, page: { limit: number; before: string | null }): TranscriptPage
-  snapshot(sessionId: SessionId): SessionSnapshot
-  subscribe(sink: StreamSink, sessionId: SessionId, cursor: Cursor | null): void
-  observe(sink: StreamSink): void
-  unsubscribe(sink: StreamSink): void
-  catchUp(sink: StreamSink): void
-}

@@ -202,8 +202,13 @@ export class AgentSessionRuntimeService {
   ): boolean {
     const { report } = this.#ports
     if (outcome.outcome === 'refused') {
-      if (event.type === 'delivery-found' || event.type === 'delivery-finalizing') {
+      if (outcome.reason === 'guard' && (event.type === 'delivery-found' || event.type === 'delivery-finalizing')) {
         box.queue.unshift({ type: 'commit-refused', of: event.type === 'delivery-found' ? 'claim' : 'finish' })
+        return true
+      }
+      // What waits here and is owed elsewhere keeps its session (requirement 112).
+      if (outcome.reason === 'guard' && event.type === 'session-deleted') {
+        this.reply(event.commandId, { ok: false, code: 'RESOURCE_LOCKED', detail: outcome.detail })
         return true
       }
       if (outcome.reason === 'duplicate-key' && isCommand(event)) {

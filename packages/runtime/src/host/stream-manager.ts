@@ -8,10 +8,10 @@ import {
   emptyContent,
   foldChunks,
   LIMITS,
-  type Approval,
   type LiveTurn,
   type Message,
   type MessageContent,
+  type Session as SessionEntry,
   type StreamEvent,
   type UIMessageChunk,
 } from '@wheelhouse/client/protocol'
@@ -159,6 +159,11 @@ export class AiStreamManager {
     if (entry === null) return
     this.#publish(session.id, { type: 'status', status: entry.status, session: entry })
     this.#observe({ type: 'session', session: entry }, session.id)
+  }
+
+  /** A session was made. */
+  listed(entry: SessionEntry): void {
+    this.#observe({ type: 'session', session: entry }, entry.id)
   }
 
   /** Something of the moment: shown to whoever watches now. */
@@ -344,7 +349,7 @@ function changeEvents(changes: Changes, queue: () => Message[]): Unpublished[] {
     events.push({ type: 'row', row: row.status === 'pending' ? { ...row, parts: [], metadata: {} } : row })
     queueChanged ||= row.role === 'user'
   }
-  for (const approval of changes.approvals as Approval[]) events.push({ type: 'approval', approval })
+  for (const approval of changes.approvals) events.push({ type: 'approval', approval })
   if (queueChanged) events.push({ type: 'queue', queue: queue() })
   return events
 }

@@ -136,12 +136,6 @@ export interface Store {
   /** Newest first by id; `before` is the id of the last one seen. */
   listSessions(page: { limit: number; before: SessionId | null; agentId: string | null }): SessionRecord[]
   insertSession(session: NewSession): InsertResult<SessionRecord>
-  updateSession(
-    id: SessionId,
-    rev: number,
-    change: { name?: string; description?: string; agentId?: string; workspacePath?: string },
-    at: string,
-  ): GuardedResult<SessionRecord>
 
   // messages, approvals
   readMessage(id: MessageId): Message | null

@@ -11,7 +11,7 @@ import { applyApproval, decideApproval, expireApproval, insertApproval } from '.
 import type { WriteContext } from './writes/context.ts'
 import { claimDelivery, failDelivery, finishDelivery, insertResult } from './writes/deliveries.ts'
 import { editInput, insertInput, markConsumed, moveInput, returnInput, takeInput } from './writes/inputs.ts'
-import { deleteSession, setPhase, setResume } from './writes/session.ts'
+import { deleteSession, setPhase, setResume, updateSession } from './writes/session.ts'
 import { closeTurn, deferTurn, markSent, openTurn, recordUsage, removeTurn, requestStop } from './writes/turns.ts'
 
 /** One verb for every write of the core: a new write without one does not compile. */
@@ -38,6 +38,7 @@ const VERBS: { [Type in Write['type']]: (context: WriteContext, write: Extract<W
   'finish-delivery': finishDelivery,
   'fail-delivery': failDelivery,
   'insert-result': insertResult,
+  'update-session': updateSession,
   'set-phase': setPhase,
   'delete-session': deleteSession,
 }

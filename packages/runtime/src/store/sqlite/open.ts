@@ -14,7 +14,7 @@ import { changesSince, findByKey, listApprovals, listMessages, listQueue, readAp
 import { OPEN_BUSY_MS, checkFile, migrate, readMigrations, type Migration } from './migrate.ts'
 import { deleteProvider, insertProvider, listProviders, readProvider, updateProvider } from './providers.ts'
 import { finalOf } from './final.ts'
-import { insertSession, listSessions, readSession, sessionsOfAgent, updateSession } from './sessions.ts'
+import { insertSession, listSessions, readSession, sessionsOfAgent } from './sessions.ts'
 
 /** Folders with the migrations of the two files. */
 export type MigrationFolders = { truth: string; journal: string }
@@ -92,7 +92,6 @@ function toStore(truth: Database, journal: Journal): Store {
     readSession: (id) => readSession(truth, id),
     listSessions: (page) => listSessions(truth, page),
     insertSession: (session) => insertSession(truth, session),
-    updateSession: (id, rev, change, at) => updateSession(truth, id, rev, change, at),
 
     readMessage: (id) => readMessage(truth, id),
     findByKey: (sessionId, key) => findByKey(truth, sessionId, key),

@@ -1,10 +1,14 @@
 /** Sessions as lists and clients see them; the core's own view is in load.ts. */
 import type { Message } from '@wheelhouse/client/protocol'
-import type { GuardedResult, InsertResult, NewSession, SessionRecord, Store } from '../store.ts'
+import type { InsertResult, NewSession, SessionRecord, Store } from '../store.ts'
 import type { Database } from './database.ts'
 import { UNTAKEN } from './rows.ts'
 
-type SessionColumns = Omit<SessionRecord, 'working' | 'lastStatus'> & { working: number; lastStatus: Message['status'] }
+type SessionColumns = Omit<SessionRecord, 'working' | 'stopping' | 'lastStatus'> & {
+  working: number
+  stopping: number
+  lastStatus: Message['status']
+}
 
 /** One look into a small partial index for each number: 10,000 quiet sessions cost 10,000 misses and read no row. */
 const RECORD = `select s.id, s.rev, s.agent_id as agentId, s.name, s.description, s.workspace_kind as workspaceKind, s.workspace_path as workspacePath,
@@ -14,11 +18,12 @@ const RECORD = `select s.id, s.rev, s.agent_id as agentId, s.name, s.description
   (select count(*) from message where session_id = s.id and ${UNTAKEN} and input_state = 'unknown') as unknown,
   (select count(*) from approval where session_id = s.id and status = 'pending') as pendingApprovals,
   exists (select 1 from message where session_id = s.id and status = 'pending') as working,
+  exists (select 1 from message where session_id = s.id and status = 'pending' and stop_requested_at is not null) as stopping,
   (select status from message where session_id = s.id and seq is not null and role = 'assistant' order by seq desc limit 1) as lastStatus,
   s.last_text as lastText, s.created_at as createdAt, s.updated_at as updatedAt
   from session s`
 
-const toRecord = (row: SessionColumns): SessionRecord => ({ ...row, working: row.working === 1 })
+const toRecord = (row: SessionColumns): SessionRecord => ({ ...row, working: row.working === 1, stopping: row.stopping === 1 })
 
 export function readSession(database: Database, id: string): SessionRecord | null {
   const row = database.get<SessionColumns>(`${RECORD} where s.id = ?`, id)
@@ -58,35 +63,6 @@ export function insertSession(database: Database, session: NewSession): InsertRe
 
 const keyed = (database: Database, key: string | null): { id: string; bodyHash: string | null } | undefined =>
   key === null ? undefined : database.get('select id, body_hash as bodyHash from session where idempotency_key = ?', key)
-
-/** Raises the session's rev: the owner of its mailbox must take the new one over before its next commit. */
-export function updateSession(
-  database: Database,
-  id: string,
-  rev: number,
-  change: Parameters<Store['updateSession']>[2],
-  at: string,
-): GuardedResult<SessionRecord> {
-  return database.transaction(() => {
-    const updated = database.run(
-      `update session set name = coalesce(:name, name), description = coalesce(:description, description), agent_id = coalesce(:agentId, agent_id),
-         workspace_path = coalesce(:workspacePath, workspace_path), rev = rev + 1, updated_at = :at
-       where id = :id and rev = :rev`,
-      {
-        id,
-        rev,
-        at,
-        name: change.name ?? null,
-        description: change.description ?? null,
-        agentId: change.agentId ?? null,
-        workspacePath: change.workspacePath ?? null,
-      },
-    )
-    const record = readSession(database, id)
-    if (record === null) return { outcome: 'missing' }
-    return updated === 1 ? { outcome: 'done', item: record } : { outcome: 'stale', rev: record.rev }
-  })
-}
 
 export function sessionsOfAgent(database: Database, agentId: string): string[] {
   return database.all<{ id: string }>('select id from session where agent_id = ? order by no', agentId).map((row) => row.id)

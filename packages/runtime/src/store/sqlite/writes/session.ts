@@ -14,6 +14,16 @@ export function setResume(context: WriteContext, write: Verb<'set-resume'>): voi
   context.database.run('update session set resume_token = ?, resume_epoch = ? where id = ?', write.token, write.epoch, context.sessionId)
 }
 
+/** Fields that are null stay as they are. */
+export function updateSession(context: WriteContext, { change }: Verb<'update-session'>): void {
+  context.database.run(
+    `update session set name = coalesce(:name, name), description = coalesce(:description, description), agent_id = coalesce(:agentId, agent_id),
+       workspace_kind = case when :workspacePath is null then workspace_kind else 'user' end, workspace_path = coalesce(:workspacePath, workspace_path)
+     where id = :id`,
+    { ...change, id: context.sessionId },
+  )
+}
+
 export function setPhase(context: WriteContext, write: Verb<'set-phase'>): void {
   context.database.run('update session set phase = ?, quarantine_reason = ? where id = ?', write.phase, write.reason, context.sessionId)
 }

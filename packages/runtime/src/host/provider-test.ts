@@ -1,0 +1,59 @@
+/** "Test connection": one smallest request to a provider, told in words a person can act on. */
+import type { Provider, ProviderTest } from '@wheelhouse/client/protocol'
+
+/** A provider that has not answered by then is taken for unreachable. */
+const TEST_MS = 15_000
+/** Of the provider's own words. */
+const DETAIL_LENGTH = 500
+
+/** Never rejects; a refusal is an answer. */
+export async function testProvider(provider: Provider, apiKey: string | null, modelId: string | null): Promise<ProviderTest> {
+  const started = performance.now()
+  const took = (): number => Math.round(performance.now() - started)
+  const model = modelId ?? provider.models[0]?.id ?? null
+  if (model === null) return { ok: false, status: null, detail: 'The provider has no model to test with.', latencyMs: 0 }
+  try {
+    const response = await fetch(...requestOf(provider, apiKey, model))
+    const text = await response.text()
+    return { ok: response.ok, status: response.status, detail: response.ok ? null : wordsOf(text, apiKey), latencyMs: took() }
+  } catch (error) {
+    return { ok: false, status: null, detail: reasonOf(error, provider.baseUrl), latencyMs: took() }
+  }
+}
+
+function requestOf(provider: Provider, apiKey: string | null, model: string): [string, RequestInit] {
+  const signal = AbortSignal.timeout(TEST_MS)
+  const headers: { [name: string]: string } = { 'content-type': 'application/json' }
+  const messages = [{ role: 'user', content: 'ping' }]
+  if (provider.protocol === 'anthropic') {
+    if (apiKey !== null) headers['x-api-key'] = apiKey
+    headers['anthropic-version'] = '2023-06-01'
+    return [
+      `${provider.baseUrl}/v1/messages`,
+      { method: 'POST', headers, signal, body: JSON.stringify({ model, max_tokens: 1, messages }) },
+    ]
+  }
+  if (apiKey !== null) headers['authorization'] = `Bearer ${apiKey}`
+  const path = provider.protocol === 'openai-chat' ? 'chat/completions' : 'responses'
+  const body = provider.protocol === 'openai-chat' ? { model, max_tokens: 1, messages } : { model, max_output_tokens: 16, input: 'ping' }
+  return [`${provider.baseUrl}/${path}`, { method: 'POST', headers, signal, body: JSON.stringify(body) }]
+}
+
+/** The provider's own words, without the key it may have echoed. */
+function wordsOf(text: string, apiKey: string | null): string {
+  const clean = apiKey === null ? text : text.replaceAll(apiKey, '[key]')
+  try {
+    const parsed = JSON.parse(clean) as { error?: { message?: unknown } }
+    if (typeof parsed.error?.message === 'string') return parsed.error.message.slice(0, DETAIL_LENGTH)
+  } catch {
+    // Not JSON: its text is shown as it is.
+  }
+  return clean.slice(0, DETAIL_LENGTH)
+}
+
+function reasonOf(error: unknown, baseUrl: string): string {
+  if (error instanceof DOMException && error.name === 'TimeoutError') return `${baseUrl} did not answer within ${TEST_MS / 1000} s.`
+  const cause =
+    error instanceof Error && error.cause instanceof Error ? error.cause.message : error instanceof Error ? error.message : String(error)
+  return `${baseUrl} cannot be reached: ${cause}`
+}

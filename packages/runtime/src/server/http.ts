@@ -1,0 +1,130 @@
+/** The HTTP surface: fastify with its checks in the order PROTOCOL, Errors gives them. */
+import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import fastifySwagger from '@fastify/swagger'
+import { jsonSchemaTransform, validatorCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod'
+import { Registry } from 'prom-client'
+import { LIMITS } from '@wheelhouse/client/protocol'
+import type { Caller } from '../host/host-api.ts'
+import { HostError } from '../host/host-api.ts'
+import type { Host } from '../host/host.ts'
+import { VERSION } from '../version.ts'
+import { Gate, type RequestFacts } from './auth.ts'
+import { collectMetrics } from './metrics.ts'
+import { codeOf, problemOf, RETRY_AFTER_S } from './problem.ts'
+import { resourceRoutes } from './routes/resources.ts'
+import { sessionRoutes } from './routes/sessions.ts'
+import { hostRoutes } from './routes/host.ts'
+import { serveWeb } from './static.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Who asks; set before any route runs. */
+    caller: Caller
+  }
+}
+
+export type ServerOptions = {
+  host: Host
+  port: number
+  address: string
+  webDir: string
+  /** Names beside the loopback ones that Host may say. */ names?: readonly string[]
+}
+export type Server = { url: string; port: number; gate: Gate; close(): Promise<void> }
+export type App = FastifyInstance
+
+/** Routes that need no credential; the files of the web app are the rest. */
+const OPEN_ROUTES = new Set(['/healthz', '/v1/login'])
+
+/** Listens, and answers from then on. Rejects when the port is taken; refuses other addresses than loopback. */
+export async function startServer(options: ServerOptions): Promise<Server> {
+  const { host, address } = options
+  if (!isLoopback(address))
+    throw new Error(`Refusing to listen on ${address}: only loopback addresses are served without a credential of their own.`)
+  const app = fastify({
+    bodyLimit: LIMITS.requestBodyBytes,
+    logger: false,
+    forceCloseConnections: true,
+    routerOptions: { maxParamLength: 200 },
+  }).withTypeProvider<ZodTypeProvider>()
+  app.setValidatorCompiler(validatorCompiler)
+  app.setSerializerCompiler(() => (data) => JSON.stringify(data))
+  const streams = new Set<() => void>()
+  let gate: Gate | null = null
+  const checked = (): Gate => {
+    if (gate === null) throw new HostError('SHUTTING_DOWN')
+    return gate
+  }
+  guard(app, host, checked)
+  await app.register(fastifySwagger, { openapi: { info: { title: 'Wheelhouse', version: VERSION } }, transform: jsonSchemaTransform })
+  const registry = new Registry()
+  collectMetrics(registry, host)
+  await app.register((scope) => {
+    hostRoutes(scope, { host, gate: checked, registry, openapi: () => app.swagger(), url: () => url })
+    resourceRoutes(scope, host)
+    sessionRoutes(scope, host, streams)
+  })
+  await serveWeb(app, options.webDir)
+  const url = await app.listen({ port: options.port, host: address })
+  const { port } = new URL(url)
+  const names = ['127.0.0.1', 'localhost', '[::1]', ...(options.names ?? [])].map((name) => `${name}:${port}`)
+  gate = new Gate({
+    token: host.dataDir.token,
+    port: Number(port),
+    names,
+    loginsFile: `${host.dataDir.path}/logins.json`,
+    now: () => Date.now(),
+  })
+  return {
+    url,
+    port: Number(port),
+    gate,
+    async close() {
+      for (const end of streams) end()
+      await app.close()
+    },
+  }
+}
+
+const isLoopback = (address: string): boolean => address === '::1' || address === 'localhost' || /^127\.\d+\.\d+\.\d+$/.test(address)
+
+/** Host and Origin, then the credential, before any route and also where there is none. */
+function guard(app: App, host: Host, gate: () => Gate): void {
+  app.decorateRequest('caller', null as unknown as Caller)
+  app.addHook('onRequest', (request, reply, done) => {
+    void reply.header('cache-control', 'no-store').header('x-content-type-options', 'nosniff').header('referrer-policy', 'no-referrer')
+    const facts = factsOf(request)
+    gate().checkPlace(facts)
+    const path = request.url.split('?', 1)[0] ?? ''
+    if (needsCredential(request, path)) request.caller = gate().identify(facts)
+    done()
+  })
+  app.setErrorHandler((error, request, reply) => {
+    const { code, detail } = codeOf(error)
+    if (code === 'INTERNAL_ERROR')
+      host.log.error(
+        { error: error instanceof Error ? error.stack : String(error), method: request.method, route: request.routeOptions.url ?? null },
+        'request failed',
+      )
+    return sendProblem(reply, code, detail)
+  })
+}
+
+/** The page and its files are for everybody; they hold no secret. */
+function needsCredential(request: FastifyRequest, path: string): boolean {
+  if (OPEN_ROUTES.has(path)) return false
+  const isApi =
+    path.startsWith('/v1/') || path.startsWith('/api/') || path.startsWith('/gateway/') || path === '/metrics' || path === '/openapi.json'
+  return isApi || (request.method !== 'GET' && request.method !== 'HEAD')
+}
+
+export function factsOf(request: FastifyRequest): RequestFacts {
+  const { host, origin, authorization, cookie } = request.headers
+  return { method: request.method, host, origin, authorization, cookie }
+}
+
+export function sendProblem(reply: FastifyReply, code: Parameters<typeof problemOf>[0], detail: string): FastifyReply {
+  const problem = problemOf(code, detail)
+  if (problem.status === 503) void reply.header('retry-after', String(RETRY_AFTER_S))
+  return reply.code(problem.status).type('application/problem+json').send(JSON.stringify(problem))
+}

@@ -1,0 +1,36 @@
+/** Errors on the wire: problem+json with a stable code (RFC 9457; PROTOCOL, Errors). */
+import { ERRORS, type ErrorCode, type Problem } from '@wheelhouse/client/protocol'
+import { HostError } from '../host/host-api.ts'
+import { StoreError } from '../store/errors.ts'
+
+/** Seconds after which a 503 may be tried again. */
+export const RETRY_AFTER_S = 1
+
+export function problemOf(code: ErrorCode, detail: string): Problem {
+  const { status, title, advice, retryable } = ERRORS[code]
+  return {
+    type: `urn:wheelhouse:error:${code}`,
+    title,
+    status: status ?? 500,
+    code,
+    detail: detail === '' ? advice : `${detail} ${advice}`,
+    retryable,
+  }
+}
+
+/** What went wrong, as a code. Anything not foreseen is INTERNAL_ERROR, and its text stays in the log. */
+export function codeOf(error: unknown): { code: ErrorCode; detail: string } {
+  if (error instanceof HostError) return { code: error.code, detail: error.message }
+  if (error instanceof StoreError) return { code: 'STORE_FAILED', detail: '' }
+  const known = error as { code?: unknown; statusCode?: unknown; validation?: unknown; message?: unknown }
+  switch (known.code) {
+    case 'FST_ERR_CTP_BODY_TOO_LARGE':
+      return { code: 'BODY_TOO_LARGE', detail: '' }
+    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
+      return { code: 'UNSUPPORTED_MEDIA_TYPE', detail: '' }
+    default:
+  }
+  if (known.validation !== undefined || known.statusCode === 400)
+    return { code: 'INVALID_REQUEST', detail: typeof known.message === 'string' ? known.message : '' }
+  return { code: 'INTERNAL_ERROR', detail: '' }
+}

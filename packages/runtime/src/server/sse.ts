@@ -1,0 +1,104 @@
+/**
+ * The stream routes (PROTOCOL, section 7). The raw response is written without chunked encoding, and
+ * an event is encoded once for all its readers (decisions, Libraries).
+ */
+import type { ServerResponse } from 'node:http'
+import type { Host } from '../host/host.ts'
+import { HostError, type StreamSink } from '../host/host-api.ts'
+import { parseCursor, type Cursor } from '../host/cursor.ts'
+
+/** Time between pings: a reader that hears nothing for 40 s may take the line for dead. */
+export const PING_MS = 15_000
+/** Sessions one stream may name; each costs a snapshot at its beginning. */
+export const NAMED_MAX = 32
+
+export class SseSink implements StreamSink {
+  lagging = false
+  readonly #response: ServerResponse
+  readonly #vector: boolean
+  readonly #cursors = new Map<string, string>()
+
+  /** `vector`: ids are the cursors of all named sessions. */
+  constructor(response: ServerResponse, vector: boolean) {
+    this.#response = response
+    this.#vector = vector
+  }
+
+  backlog(): number {
+    return this.#response.writableLength
+  }
+
+  event(sessionId: string | null, cursor: string | null, type: string, data: string): void {
+    let id = ''
+    if (sessionId !== null && cursor !== null) {
+      this.#cursors.set(sessionId, cursor)
+      id = `id: ${this.#vector ? this.#position() : cursor}\n`
+    }
+    this.#response.write(`${id}event: ${type}\ndata: ${data}\n\n`)
+  }
+
+  /** The newest cursor, so that a lost last batch is noticed. */
+  ping(): void {
+    const cursor = this.#cursors.size === 0 ? null : this.#position()
+    this.#response.write(`event: ping\ndata: ${JSON.stringify({ type: 'ping', cursor })}\n\n`)
+  }
+
+  #position(): string {
+    if (!this.#vector) return [...this.#cursors.values()][0] ?? ''
+    return [...this.#cursors].map(([id, cursor]) => `${id}:${cursor}`).join(',')
+  }
+}
+
+/** What a client says about where it is; the header beats the parameter. Throws INVALID_CURSOR. */
+export function positionsOf(lastEventId: string | undefined, parameter: string | undefined, single: string | null): Map<string, Cursor> {
+  const text = lastEventId ?? parameter
+  const positions = new Map<string, Cursor>()
+  if (text === undefined || text === '') return positions
+  if (single !== null) return positions.set(single, readCursor(text))
+  for (const entry of text.split(',')) {
+    const colon = entry.indexOf(':')
+    if (colon < 1) throw new HostError('INVALID_CURSOR', text.slice(0, 100))
+    positions.set(entry.slice(0, colon), readCursor(entry.slice(colon + 1)))
+  }
+  return positions
+}
+
+function readCursor(text: string): Cursor {
+  const cursor = parseCursor(text)
+  if (cursor === null) throw new HostError('INVALID_CURSOR', text.slice(0, 100))
+  return cursor
+}
+
+export type StreamRequest = { sessions: readonly string[]; positions: ReadonlyMap<string, Cursor>; all: boolean }
+
+/** Streams until the reader or the host goes; the answer of `open` ends it. */
+export function openStream(host: Host, response: ServerResponse, request: StreamRequest): () => void {
+  response.useChunkedEncodingByDefault = false
+  response.writeHead(200, {
+    'content-type': 'text/event-stream',
+    'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
+    connection: 'close',
+  })
+  response.flushHeaders()
+  response.socket?.setNoDelay(true)
+  const sink = new SseSink(response, request.all)
+  const { streams } = host
+  if (request.all) streams.observe(sink)
+  for (const id of request.sessions) streams.subscribe(sink, id, request.positions.get(id) ?? null)
+  const timer = setInterval(() => sink.ping(), PING_MS)
+  timer.unref()
+  response.on('drain', () => {
+    if (sink.lagging) streams.catchUp(sink)
+  })
+  const close = (): void => {
+    clearInterval(timer)
+    streams.unsubscribe(sink)
+  }
+  response.on('close', close)
+  response.on('error', close)
+  return () => {
+    close()
+    response.end()
+  }
+}
