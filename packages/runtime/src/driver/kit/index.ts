@@ -1,0 +1,2 @@
+/** Public index of `wheelhouse/driver-kit`: a driver to test hosts with, and a suite to test drivers with. */
+export { createScriptedDriver, type ScriptedDriver, type ScriptedDriverOptions } from './scripted-driver.ts'
