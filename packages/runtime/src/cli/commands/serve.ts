@@ -1,0 +1,87 @@
+/** `wheelhouse serve`: the host, its server and the practice model server, until it is told to end. */
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Command } from 'commander'
+import { claudeCodeDriver } from '../../drivers/claude-code/driver.ts'
+import { writePrivate } from '../../host/data-dir.ts'
+import { createHost, type Host } from '../../host/host.ts'
+import { createLogger } from '../../host/log.ts'
+import { startPracticeServer } from '../../models/practice/server.ts'
+import { startServer } from '../../server/http.ts'
+import { openSqliteStore } from '../../store/sqlite/open.ts'
+import { globalsOf, SERVER_FILE } from '../connect.ts'
+import { furnish } from '../furnish.ts'
+import { print } from '../output.ts'
+
+/** Where browsers and scripts look by default. */
+const DEFAULT_PORT = 4780
+const WEB_DIR = fileURLToPath(new URL('../../../dist/web', import.meta.url))
+
+type ServeOptions = { port: string; host: string; practicePort: string; practice: boolean; logLevel: string }
+
+export function addServeCommand(program: Command): void {
+  program
+    .command('serve')
+    .description('run the host')
+    .option('--port <port>', 'port of the server; 0 picks one', String(DEFAULT_PORT))
+    .option('--host <address>', 'loopback address to listen on', '127.0.0.1')
+    .option('--practice-port <port>', 'port of the practice model server; 0 picks one', '0')
+    .option('--no-practice', 'run without the practice model server')
+    .option('--log-level <level>', 'debug, info, warn, error or silent', 'info')
+    .action((options: ServeOptions, command: Command) => serve(options, command))
+}
+
+async function serve(options: ServeOptions, command: Command): Promise<void> {
+  const { dataDir, json } = globalsOf(command)
+  const log = createLogger(options.logLevel)
+  const host = await createHost({ dataDir, openStore: (path) => openSqliteStore({ path }), drivers: [claudeCodeDriver()], log })
+  const stops: (() => Promise<void>)[] = [() => host.stop()]
+  try {
+    if (options.practice) {
+      const practice = await startPracticeServer({ port: Number(options.practicePort) })
+      stops.unshift(() => practice.close())
+      furnish(host, { practiceUrl: practice.url, anthropicKey: process.env['ANTHROPIC_API_KEY'] ?? null })
+    } else furnish(host, { practiceUrl: null, anthropicKey: process.env['ANTHROPIC_API_KEY'] ?? null })
+    const server = await startServer({ host, port: Number(options.port), address: options.host, webDir: WEB_DIR })
+    stops.unshift(() => server.close())
+    writePrivate(join(dataDir, SERVER_FILE), JSON.stringify({ url: server.url, pid: process.pid }))
+    announce(host, server, json)
+  } catch (error) {
+    for (const stop of stops) await stop()
+    throw error
+  }
+  endOnSignal(host, stops)
+}
+
+function announce(host: Host, server: { url: string; gate: { issueCode(): { code: string } } }, json: boolean): void {
+  const { url } = server
+  print(json, { url, tokenFile: host.dataDir.tokenFile }, () => {
+    const link = `${url}/#code=${server.gate.issueCode().code}`
+    return [
+      `Wheelhouse is ready at ${url}`,
+      '',
+      `  Open it in your browser:  ${link}`,
+      '  (the link works once, for 60 seconds; `wheelhouse open` prints another)',
+      '',
+      `  Data and token:           ${host.dataDir.path}`,
+      '  Talk to it from a shell:  wheelhouse session new && wheelhouse send last "hello" --follow',
+      '  Stop it:                  Ctrl-C',
+    ].join('\n')
+  })
+}
+
+/** The first signal ends everything in order; a second one ends the process at once. */
+function endOnSignal(host: Host, stops: readonly (() => Promise<void>)[]): void {
+  let ending = false
+  const end = (signal: NodeJS.Signals): void => {
+    if (ending) process.exit(1)
+    ending = true
+    host.log.info({ signal }, 'stopping')
+    void (async () => {
+      for (const stop of stops) await stop().catch((error: unknown) => host.log.error({ error: String(error) }, 'stop failed'))
+      process.exit(0)
+    })()
+  }
+  process.on('SIGINT', end)
+  process.on('SIGTERM', end)
+}
