@@ -32,6 +32,12 @@ export type DriverPorts = {
    * ledger, tied to the host's life. `env` is the whole environment.
    */
   spawn(command: string, args: readonly string[], options: { cwd: string; env: { [name: string]: string } }): ChildProcess
+  /**
+   * Ends what a child of `spawn` started: all of it, or what started within the last
+   * `startedWithinMs`; with `root` the child itself too. Resolves when it is gone or cannot be ended.
+   * Absent where the host has no processes.
+   */
+  killTree?(child: ChildProcess, scope: { root: boolean; startedWithinMs: number | null }): Promise<void>
   /** Runs `fire` once after `ms`; returns the cancel. */
   after(ms: number, fire: () => void): () => void
   newId(): string

@@ -1,0 +1,65 @@
+/** How the CLI's endings read: which are failures, whose they are, and which can be mended. */
+import type { DriverEvent } from '../../driver/contract.ts'
+import { cleanText } from './clean.ts'
+import type { ResultFrame } from './signals.ts'
+
+type TurnError = Extract<DriverEvent, { type: 'error' }>
+export type Ending = { kind: 'success' } | { kind: 'stopped' } | ({ kind: 'error' } & Pick<TurnError, 'code' | 'message' | 'status'>)
+
+/** Endings that are failures whatever else the result says. */
+const FAILED_REASONS: readonly string[] = [
+  'api_error',
+  'model_error',
+  'image_error',
+  'prompt_too_long',
+  'blocking_limit',
+  'rapid_refill_breaker',
+  'malformed_tool_use_exhausted',
+  'turn_setup_failed',
+]
+
+/**
+ * A result's subtype alone says little: `success` stands on failures of the provider (BUG-50), and
+ * `error_during_execution` on a Stop (BUG-05).
+ */
+export function endingOf(result: ResultFrame, stopped: boolean): Ending {
+  const reason = result.terminal_reason ?? ''
+  if (reason.startsWith('aborted_') && (stopped || result.subtype !== 'success')) return { kind: 'stopped' }
+  if (stopped && result.subtype === 'error_during_execution') return { kind: 'stopped' }
+  const status = result.subtype === 'success' ? (result.api_error_status ?? null) : null
+  const failed = result.subtype !== 'success' || result.is_error || status !== null || FAILED_REASONS.includes(reason)
+  if (!failed) return { kind: 'success' }
+  const message = textOf(result)
+  if (status === 401 || status === 403 || isAuthText(message)) return { kind: 'error', code: 'PROVIDER_AUTH_FAILED', message, status }
+  const isProviders = result.subtype === 'success'
+  return { kind: 'error', code: isProviders ? 'PROVIDER_ERROR' : 'AGENT_ERROR', message, status }
+}
+
+/** The words of a result that failed. */
+export function textOf(result: ResultFrame): string {
+  const words = result.subtype === 'success' ? result.result : result.errors.join('\n')
+  return cleanText(words === '' ? `The agent ended the turn: ${result.terminal_reason ?? result.subtype}.` : words)
+}
+
+const isAuthText = (text: string): boolean => /^(?:Not logged in|Invalid API key|Please run \/login)/i.test(text)
+
+/** Why a conversation cannot go on from its stored history (decision 10). */
+export type Mendable = 'missing' | 'poisoned' | null
+
+const MISSING = /No conversation found with session ID/i
+/** The provider's words, and the CLI's own for the same. */
+const POISONED: readonly RegExp[] = [
+  /tool_use.{0,3} ids must be unique/i,
+  /duplicate tool_use ID in conversation history/i,
+  /tool_use.{0,3} ids were found without .{0,3}tool_result/i,
+  /unexpected .{0,3}tool_use_id.{0,3} found in .{0,3}tool_result/i,
+  /invalid .{0,3}signature.{0,3} in .{0,3}thinking/i,
+]
+
+/** `missing`: the agent does not know the conversation. `poisoned`: the provider refuses its history for good. */
+export function mendable(text: string): Mendable {
+  if (MISSING.test(text)) return 'missing'
+  return POISONED.some((pattern) => pattern.test(text)) ? 'poisoned' : null
+}
+
+export const messageOf = (error: unknown): string => cleanText(error instanceof Error ? error.message : String(error))
