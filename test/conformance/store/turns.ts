@@ -56,6 +56,7 @@ export function turnConformance(target: Target): void {
           headless: false,
           modelId: 'm1',
           sent: true,
+          steer: false,
           deferred: false,
           stop: null,
           chunks: 0,

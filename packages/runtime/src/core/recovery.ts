@@ -39,6 +39,8 @@ export type LoadedRows = {
     headless: boolean
     modelId: string | null
     sent: boolean
+    /** Its input was meant for an earlier turn. */
+    steer: boolean
     deferred: boolean
     stop: StopQueueMode | null
     chunks: number
@@ -94,7 +96,7 @@ function toTurn(row: LoadedRows['pending'][number]): Turn {
     origin: row.origin,
     headless: row.headless,
     modelId: row.modelId,
-    steer: false,
+    steer: row.steer,
     phase: row.sent ? 'open' : 'starting',
     stop: row.stop === null ? null : { mode: row.stop, escalated: true },
     n: row.chunks,
@@ -140,8 +142,8 @@ function giveBack(d: Draft, turn: Turn): void {
   d.writes.push({ type: 'remove-turn', messageId: turn.messageId })
   if (turn.inputId === null) return
   const pos = Math.min(0, ...s.queue.map((input) => input.pos)) - 1
-  const { inputId: id, origin, headless, modelId } = turn
-  s.queue.unshift({ id, pos, state: 'queued', heldReason: null, consumed: false, steer: false, origin, headless, modelId })
+  const { inputId: id, origin, headless, modelId, steer } = turn
+  s.queue.unshift({ id, pos, state: 'queued', heldReason: null, consumed: false, steer, origin, headless, modelId })
   d.writes.push({ type: 'return-input', id, queuePos: pos, to: 'queued', heldReason: null })
 }
 

@@ -41,6 +41,7 @@ type PendingColumns = {
   sent: number
   deferred: number
   stop: PendingRow['stop']
+  steer: number
   deliveryId: string | null
   delivery: string | null
   sender: string | null
@@ -49,9 +50,9 @@ type PendingColumns = {
 function loadPending(database: Database, journal: Journal, id: string): PendingRow[] {
   const rows = database.all<PendingColumns>(
     `select m.id, m.turn_id as turnId, m.kind, m.reply_to as replyTo, m.origin, m.headless, m.model_id as modelId,
-       m.sent_at is not null as sent, m.deferred, m.stop_queue as stop,
+       m.sent_at is not null as sent, m.deferred, m.stop_queue as stop, coalesce(i.steer, 0) as steer,
        d.id as deliveryId, d.delivery, d.delivery_sender_session_id as sender
-     from message m left join message d on d.delivery_turn_ref = m.id
+     from message m left join message d on d.delivery_turn_ref = m.id left join message i on i.id = m.reply_to
      where m.session_id = ? and m.status = 'pending' order by m.deferred`,
     id,
   )
@@ -59,6 +60,7 @@ function loadPending(database: Database, journal: Journal, id: string): PendingR
     ...row,
     headless: row.headless === 1,
     sent: row.sent === 1,
+    steer: row.steer === 1,
     deferred: row.deferred === 1,
     chunks: journal.count(row.id),
     delivery: deliveryId === null ? null : toDeliveryRef(deliveryId, delivery, sender),
