@@ -22,12 +22,21 @@ export type Daemon = {
   kill(signal?: NodeJS.Signals): Promise<void>
 }
 
-export type DaemonOptions = { dataDir: string; killAt?: Point; transport?: 'stdio' | 'in-process'; env?: { [name: string]: string }; logLevel?: string }
+export type DaemonOptions = {
+  dataDir: string
+  killAt?: Point
+  transport?: 'stdio' | 'in-process'
+  env?: { [name: string]: string }
+  logLevel?: string
+}
 
 /** Starts a host and waits until it is ready. Rejects when it ends before. */
 export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const env = { ...process.env, ...(options.killAt === undefined ? {} : { KILL_AT: JSON.stringify(options.killAt) }), ...options.env }
-  const child = spawn(process.execPath, [MAIN, options.dataDir, options.transport ?? 'stdio', options.logLevel ?? 'silent'], { env, stdio: ['ignore', 'pipe', 'inherit'] })
+  const child = spawn(process.execPath, [MAIN, options.dataDir, options.transport ?? 'stdio', options.logLevel ?? 'silent'], {
+    env,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
   const gone = once(child, 'exit').then(() => undefined)
   const line = await Promise.race([firstLine(child), gone.then(() => null)])
   if (line === null) throw new DiedEarly(`the host ended before it was ready (${child.signalCode ?? child.exitCode})`)
@@ -37,7 +46,8 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     url,
     token,
     pid: child.pid ?? 0,
-    client: createClient({ baseUrl: url, token }),
+    // A host that was killed does not come back by waiting: its caller is told at once.
+    client: createClient({ baseUrl: url, token, wait: () => Promise.resolve() }),
     gone,
     alive: () => child.exitCode === null && child.signalCode === null,
     async kill(signal = 'SIGKILL') {
@@ -76,10 +86,37 @@ export async function until<T>(what: string, ask: () => Promise<T | null | false
 }
 
 /** A provider, an agent and a session on it; repeated by the same keys it is the same session. */
-export async function furnishSession(client: WheelhouseClient, options: { type?: string; baseUrl?: string; workspace?: string; key?: string; mode?: 'default' | 'acceptEdits' | 'bypassPermissions' } = {}): Promise<{ sessionId: string; agentId: string; providerId: string }> {
+export async function furnishSession(
+  client: WheelhouseClient,
+  options: {
+    type?: string
+    baseUrl?: string
+    workspace?: string
+    key?: string
+    mode?: 'default' | 'acceptEdits' | 'bypassPermissions'
+  } = {},
+): Promise<{ sessionId: string; agentId: string; providerId: string }> {
   const { type = 'scripted', key = 'one' } = options
-  const provider = await client.providers.create({ name: `p-${key}`, protocol: 'anthropic', baseUrl: options.baseUrl ?? 'http://127.0.0.1:9', apiKey: 'k', models: [{ id: 'practice' }] }, { idempotencyKey: `p-${key}` })
-  const agent = await client.agents.create({ name: `a-${key}`, type, providerId: provider.id, modelId: 'practice', ...(options.mode === undefined ? {} : { permissionMode: options.mode }) }, { idempotencyKey: `a-${key}` })
+  const provider = await client.providers.create(
+    {
+      name: `p-${key}`,
+      protocol: 'anthropic',
+      baseUrl: options.baseUrl ?? 'http://127.0.0.1:9',
+      apiKey: 'k',
+      models: [{ id: 'practice' }],
+    },
+    { idempotencyKey: `p-${key}` },
+  )
+  const agent = await client.agents.create(
+    {
+      name: `a-${key}`,
+      type,
+      providerId: provider.id,
+      modelId: 'practice',
+      ...(options.mode === undefined ? {} : { permissionMode: options.mode }),
+    },
+    { idempotencyKey: `a-${key}` },
+  )
   const workspace = options.workspace === undefined ? {} : { workspace: { kind: 'user' as const, path: options.workspace } }
   const session = await client.sessions.create({ agentId: agent.id, ...workspace }, { idempotencyKey: `s-${key}` })
   return { sessionId: session.id, agentId: agent.id, providerId: provider.id }

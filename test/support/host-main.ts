@@ -22,7 +22,8 @@ export type Point = { point: 'before-commit' | 'after-commit' | `before-effect:$
 const [dataDir = '', transport = 'stdio', logLevel = 'silent'] = process.argv.slice(2)
 const killAt = process.env['KILL_AT'] === undefined ? null : (JSON.parse(process.env['KILL_AT']) as Point)
 const countFile = process.env['COUNT_FILE'] ?? null
-const timers = process.env['TIMERS'] === undefined ? TIMER_MS : { ...TIMER_MS, ...(JSON.parse(process.env['TIMERS']) as Partial<typeof TIMER_MS>) }
+const timers =
+  process.env['TIMERS'] === undefined ? TIMER_MS : { ...TIMER_MS, ...(JSON.parse(process.env['TIMERS']) as Partial<typeof TIMER_MS>) }
 const passed = new Map<string, number>()
 
 function pass(point: string): void {
@@ -60,7 +61,12 @@ const host = await createHost({
     pass(`after-effect:${effect.type}`)
   },
 })
-const server = await startServer({ host, port: Number(process.env['PORT'] ?? 0), address: '127.0.0.1', webDir: process.env['WEB_DIR'] ?? join(dataDir, 'no-web') })
+const server = await startServer({
+  host,
+  port: Number(process.env['PORT'] ?? 0),
+  address: '127.0.0.1',
+  webDir: process.env['WEB_DIR'] ?? join(dataDir, 'no-web'),
+})
 process.stdout.write(`${JSON.stringify({ url: server.url, tokenFile: host.dataDir.tokenFile })}\n`)
 process.on('SIGTERM', () => {
   void server

@@ -44,13 +44,14 @@ export function onConnectionClosed(d: Draft, event: Extract<DriverEvent, { type:
   s.connection = { phase: 'none' }
   s.background = []
   d.effects.push({ type: 'cancel-timer', timer: 'idle', key: s.id })
-  const lost: ErrorCode = 'AGENT_PROCESS_LOST'
+  // Closed as asked while a turn ran: the host goes down.
+  const asked: ErrorCode = 'TURN_INTERRUPTED'
   let ended = null
   for (const turn of [s.deferred, s.turn]) {
     if (turn === null) continue
     if (turn.phase === 'open') {
-      const code = event.code ?? lost
-      const status = code === lost ? 'interrupted' : 'error'
+      const code = event.code ?? asked
+      const status = code === asked || code === 'AGENT_PROCESS_LOST' ? 'interrupted' : 'error'
       closeTurn(d, turn, { status, code, text: event.message === '' ? null : event.message })
       ended = turn
     } else if (wasConnecting) {

@@ -6,7 +6,7 @@ export type Clock = {
   wall(): number
   /** Milliseconds that never step back. */
   monotonic(): number
-  /** Runs `fire` once after `ms`; the answer cancels it. A timer alone keeps no process alive. */
+  /** Runs `fire` once after `ms`; the answer cancels it. */
   after(ms: number, fire: () => void): () => void
 }
 
@@ -16,7 +16,6 @@ export const systemClock: Clock = {
   monotonic: () => performance.now(),
   after(ms, fire) {
     const timer = setTimeout(fire, ms)
-    timer.unref()
     return () => clearTimeout(timer)
   },
 }

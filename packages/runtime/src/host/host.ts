@@ -125,7 +125,14 @@ export async function createHost(options: HostOptions) {
     /** Ends every agent, saves what is left, and gives the data directory free. */
     async stop(): Promise<void> {
       stopSweep()
-      await Promise.race([engine.connections.closeAll('shutdown'), new Promise<void>((resolve) => clock.after(CLOSE_DEADLINE_MS, resolve))])
+      // Nothing is admitted and no successor starts while agents go down one by one.
+      engine.runtime.setHeld(true)
+      let cancel = (): void => undefined
+      const deadline = new Promise<void>((resolve) => {
+        cancel = clock.after(CLOSE_DEADLINE_MS, resolve)
+      })
+      await Promise.race([engine.connections.closeAll('shutdown'), deadline])
+      cancel()
       engine.stop()
       processes.stop()
       await processes.settled()
