@@ -218,13 +218,16 @@ export function thingConformance(target: Target): void {
       assert.equal(store.updateAgent('a2', 1, { permissionMode: 'plan', language: null }, LATER).outcome, 'done')
       assert.deepEqual(store.readAgent('a2'), { ...given, permissionMode: 'plan', language: null, rev: 2, createdAt: AT, updatedAt: LATER })
       assert.deepEqual(store.updateAgent('a2', 1, {}, LATER), { outcome: 'stale', rev: 2 })
-      assert.deepEqual(store.deleteAgent('a1', 1), { outcome: 'in-use', by: 's1' })
       assert.equal(store.deleteAgent('a2', 2).outcome, 'done')
       assert.deepEqual(store.deleteAgent('a2', 2), { outcome: 'missing' })
       assert.deepEqual(
         store.listAgents().map((each) => each.id),
         ['a1'],
       )
+      const rev = store.revOf('s1')
+      assert.equal(store.deleteAgent('a1', 1).outcome, 'done')
+      assert.equal(store.readSession('s1')?.agentId, null)
+      assert.equal(store.revOf('s1'), rev, 'the session itself has not changed')
     }))
 
   test(`${target.name}: the stream epoch rises at every asking`, () =>

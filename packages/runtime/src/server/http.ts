@@ -47,6 +47,8 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     forceCloseConnections: true,
     routerOptions: { maxParamLength: 200 },
   }).withTypeProvider<ZodTypeProvider>()
+  // Bodies are JSON; a form or text of another page is not looked at.
+  app.removeContentTypeParser('text/plain')
   app.setValidatorCompiler(validatorCompiler)
   app.setSerializerCompiler(() => (data) => JSON.stringify(data))
   const streams = new Set<() => void>()

@@ -80,13 +80,14 @@ export function updateAgent(database: Database, id: string, rev: number, change:
 }
 
 /** In use as long as a session is its; a session's row changes through its owner only, so it is not detached here. */
+/** Its sessions stay, without an agent (PROTOCOL, Routes). */
 export function deleteAgent(database: Database, id: string, rev: number): GuardedResult<Agent> {
   return database.transaction(() => {
     const agent = readAgent(database, id)
     if (agent === null) return { outcome: 'missing' }
     if (agent.rev !== rev) return { outcome: 'stale', rev: agent.rev }
-    const user = database.get<{ id: string }>('select id from session where agent_id = ? order by no limit 1', id)
-    if (user !== undefined) return { outcome: 'in-use', by: user.id }
+    // No fact of the session's owner: its state does not hold the agent, so its rev stays.
+    database.run('update session set agent_id = null where agent_id = ?', id)
     database.run('delete from agent where id = ?', id)
     return { outcome: 'done', item: agent }
   })

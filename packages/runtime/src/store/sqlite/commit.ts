@@ -74,7 +74,6 @@ function fence(database: Database, { sessionId, expectedRev, lastSeq, lastQueueP
 
 /** The table is keyed by the very type it is asked for, which the compiler cannot follow through a union. */
 function apply(context: WriteContext, write: Write): void {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- see above
   const verb = VERBS[write.type] as (context: WriteContext, write: Write) => void
   verb(context, write)
 }

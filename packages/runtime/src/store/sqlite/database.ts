@@ -96,13 +96,11 @@ export class Database {
   /** The first row, or undefined. The caller names the columns it selected: SQLite knows no types to check them by. */
   // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the caller's claim about its own query
   get<Row>(sql: string, ...values: Value[] | [Values]): Row | undefined {
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- see above
     return guarded(() => this.statement(sql).get(...bound(values)) as Row | undefined)
   }
 
   /** All rows, in the order of the query. */
   all<Row>(sql: string, ...values: Value[] | [Values]): Row[] {
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as in `get`
     return guarded(() => this.statement(sql).all(...bound(values)) as Row[])
   }
 
@@ -167,7 +165,6 @@ function locate({ path, immutable }: DatabaseOptions): string | URL {
 }
 
 /** node:sqlite tells positional values from named ones by looking; its types want one of the two. */
-// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- both forms are allowed at run time
 const bound = (values: Value[] | [Values]): Value[] => values as Value[]
 
 function guarded<T>(body: () => T): T {

@@ -141,7 +141,7 @@ export const bit = (value: boolean): number => (value ? 1 : 0)
 export const toJson = (value: unknown): string => JSON.stringify(value)
 
 /** Text in a JSON column was written by {@link toJson}, so its shape is what was stored. */
-// oxlint-disable-next-line typescript/no-unnecessary-type-parameters, typescript/no-unsafe-type-assertion -- the caller names its column
+// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the caller names its column
 export const fromJson = <T>(text: string): T => JSON.parse(text) as T
 
 /** Inputs that wait, in the very words of the partial index: SQLite uses it only for the same term. */
