@@ -29,6 +29,8 @@ export type House = {
   /** What every child was started with. */
   spawned: { command: string; args: readonly string[]; env: { [name: string]: string } }[]
   open(change?: Partial<ConnectInput>): Session
+  /** Closes every session and checks that none left a process or an entry. */
+  rest(): Promise<void>
   close(): Promise<void>
 }
 
@@ -66,12 +68,14 @@ export async function makeHouse(): Promise<House> {
       sessions.push(session)
       return session
     },
-    async close() {
-      await Promise.all(sessions.map((session) => session.connection.close('test over')))
+    async rest() {
+      await Promise.all(sessions.splice(0).map((session) => session.connection.close('test over')))
       await processes.settled()
+      assert.deepEqual(ledger, [], 'no process is left in the ledger')
+    },
+    async close() {
       await practice.close()
       rmSync(folder, { recursive: true, force: true })
-      assert.deepEqual(ledger, [], 'no process is left in the ledger')
     },
   }
 }
@@ -241,7 +245,7 @@ export async function judge(chunks: readonly UIMessageChunk[]): Promise<void> {
   }
   const stream = new ReadableStream<AiChunk>({
     start(controller) {
-      for (const chunk of chunks) controller.enqueue(chunk as AiChunk)
+      for (const chunk of chunks) controller.enqueue(chunk)
       controller.close()
     },
   })

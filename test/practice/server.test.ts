@@ -166,6 +166,13 @@ test('a fault with scope=all is counted over all conversations', async () => {
   assert.equal(textOf(await ask(text, 'new')), 'fresh')
 })
 
+test('a fault with when=history spares a conversation that only begins', async () => {
+  const prompt = user('#practice: fault duplicateToolUse times=always when=history; say "nothing old"')
+  assert.equal(textOf(await post(server.url, [prompt])), 'nothing old')
+  const old: Message[] = [user('Hello'), { role: 'assistant', content: [{ type: 'text', text: 'Hi' }] }]
+  assert.equal((await post(server.url, [...old, prompt])).status, 400)
+})
+
 test('a fault may name its own status, type and words', async () => {
   const answer = await ask('#practice: fault status=422 type=odd_error message="so it is" times=always')
   assert.equal(answer.status, 422)

@@ -2,7 +2,8 @@
 import type { PermissionResult } from '@anthropic-ai/claude-agent-sdk'
 import type { ApprovalKind, Json, JsonObject } from '@wheelhouse/client/protocol'
 import type { ApprovalDecision, DriverEvent } from '../../driver/contract.ts'
-import { cleanJson } from './clean.ts'
+import { wellFormedValue } from '../../driver/well-formed.ts'
+import { toJson } from './clean.ts'
 
 export type Ask = {
   turnId: string
@@ -40,7 +41,7 @@ export class Approvals {
         this.#withdraw(approvalId, 'The agent no longer asks.')
         return
       }
-      const input: Json = cleanJson(ask.plan === null ? ask.input : { ...ask.input, plan: ask.plan })
+      const input: Json = wellFormedValue(toJson(ask.plan === null ? ask.input : { ...ask.input, plan: ask.plan }))
       const { toolName, toolCallId } = ask
       this.#emit({ type: 'tool-approval-request', turnId: ask.turnId, request: { approvalId, kind, toolCallId, toolName, input } })
     })

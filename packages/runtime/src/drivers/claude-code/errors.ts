@@ -1,6 +1,6 @@
 /** How the CLI's endings read: which are failures, whose they are, and which can be mended. */
 import type { DriverEvent } from '../../driver/contract.ts'
-import { cleanText } from './clean.ts'
+import { wellFormedText } from '../../driver/well-formed.ts'
 import type { ResultFrame } from './signals.ts'
 
 type TurnError = Extract<DriverEvent, { type: 'error' }>
@@ -38,7 +38,7 @@ export function endingOf(result: ResultFrame, stopped: boolean): Ending {
 /** The words of a result that failed. */
 export function textOf(result: ResultFrame): string {
   const words = result.subtype === 'success' ? result.result : result.errors.join('\n')
-  return cleanText(words === '' ? `The agent ended the turn: ${result.terminal_reason ?? result.subtype}.` : words)
+  return wellFormedText(words === '' ? `The agent ended the turn: ${result.terminal_reason ?? result.subtype}.` : words)
 }
 
 const isAuthText = (text: string): boolean => /^(?:Not logged in|Invalid API key|Please run \/login)/i.test(text)
@@ -51,6 +51,7 @@ const MISSING = /No conversation found with session ID/i
 const POISONED: readonly RegExp[] = [
   /tool_use.{0,3} ids must be unique/i,
   /duplicate tool_use ID in conversation history/i,
+  /400 due to tool use concurrency issues/i,
   /tool_use.{0,3} ids were found without .{0,3}tool_result/i,
   /unexpected .{0,3}tool_use_id.{0,3} found in .{0,3}tool_result/i,
   /invalid .{0,3}signature.{0,3} in .{0,3}thinking/i,
@@ -62,4 +63,4 @@ export function mendable(text: string): Mendable {
   return POISONED.some((pattern) => pattern.test(text)) ? 'poisoned' : null
 }
 
-export const messageOf = (error: unknown): string => cleanText(error instanceof Error ? error.message : String(error))
+export const messageOf = (error: unknown): string => wellFormedText(error instanceof Error ? error.message : String(error))

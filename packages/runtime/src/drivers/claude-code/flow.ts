@@ -4,9 +4,9 @@
  * with the results of its tool calls. Small state, no I/O.
  */
 import type { Json, UIMessageChunk } from '@wheelhouse/client/protocol'
-import { cleanJson, cleanText, wholeCharacters } from './clean.ts'
+import { toJson } from './clean.ts'
 
-type Part = { kind: 'text' | 'reasoning'; id: string; rest: string } | { kind: 'tool'; id: string; name: string; settled: boolean }
+type Part = { kind: 'text' | 'reasoning'; id: string } | { kind: 'tool'; id: string; name: string; settled: boolean }
 
 /** A tool call of this stream. `open`: it has no result yet. */
 export type Call = { name: string; open: boolean; startedAt: number; plan: string | null }
@@ -61,10 +61,10 @@ export function startBlock(flow: Flow, index: number, block: ShownBlock): UIMess
   const id = `${flow.messageId ?? ''}:${index}`
   switch (block.type) {
     case 'text':
-      flow.parts.set(index, { kind: 'text', id, rest: '' })
+      flow.parts.set(index, { kind: 'text', id })
       return [{ type: 'text-start', id }]
     case 'thinking':
-      flow.parts.set(index, { kind: 'reasoning', id, rest: '' })
+      flow.parts.set(index, { kind: 'reasoning', id })
       return [{ type: 'reasoning-start', id }]
     case 'tool_use':
     case 'server_tool_use':
@@ -83,10 +83,8 @@ export function startBlock(flow: Flow, index: number, block: ShownBlock): UIMess
 export function growBlock(flow: Flow, index: number, grown: string): UIMessageChunk[] {
   const part = flow.parts.get(index)
   if (part === undefined || grown === '') return []
-  if (part.kind === 'tool') return [{ type: 'tool-input-delta', toolCallId: part.id, inputTextDelta: cleanText(grown) }]
-  const { whole, rest } = wholeCharacters(part.rest + grown)
-  part.rest = rest
-  return whole === '' ? [] : [{ type: `${part.kind}-delta`, id: part.id, delta: cleanText(whole) }]
+  if (part.kind === 'tool') return [{ type: 'tool-input-delta', toolCallId: part.id, inputTextDelta: grown }]
+  return [{ type: `${part.kind}-delta`, id: part.id, delta: grown }]
 }
 
 /** The agent has the call whole, and is about to run it. */
@@ -95,11 +93,11 @@ export function settleCall(flow: Flow, id: string, name: string, input: unknown,
   if (part?.kind === 'tool') part.settled = true
   if (flow.calls.has(id)) return []
   flow.calls.set(id, { name, open: true, startedAt: now, plan: planIn(input) })
-  return [{ type: 'tool-input-available', toolCallId: id, toolName: name, input: cleanJson(input), dynamic: true }]
+  return [{ type: 'tool-input-available', toolCallId: id, toolName: name, input: toJson(input), dynamic: true }]
 }
 
 function planIn(input: unknown): string | null {
-  const json = cleanJson(input)
+  const json = toJson(input)
   return typeof json === 'object' && json !== null && !Array.isArray(json) && typeof json['plan'] === 'string' ? json['plan'] : null
 }
 
@@ -112,10 +110,7 @@ export function endBlock(flow: Flow, index: number): UIMessageChunk[] {
 function endPart(flow: Flow, index: number, why: string): UIMessageChunk[] {
   const part = flow.parts.get(index)
   if (part === undefined) return []
-  if (part.kind !== 'tool') {
-    const rest: UIMessageChunk[] = part.rest === '' ? [] : [{ type: `${part.kind}-delta`, id: part.id, delta: cleanText(part.rest) }]
-    return [...rest, { type: `${part.kind}-end`, id: part.id }]
-  }
+  if (part.kind !== 'tool') return [{ type: `${part.kind}-end`, id: part.id }]
   if (part.settled) return []
   const input: Json = null
   return [{ type: 'tool-input-error', toolCallId: part.id, toolName: part.name, input, errorText: why, dynamic: true }]
@@ -127,13 +122,13 @@ export function wholeBlock(flow: Flow, block: ShownBlock, now: number): UIMessag
   if (block.type === 'text' && block.text !== undefined && block.text !== '')
     return [
       { type: 'text-start', id },
-      { type: 'text-delta', id, delta: cleanText(block.text) },
+      { type: 'text-delta', id, delta: block.text },
       { type: 'text-end', id },
     ]
   if (block.type === 'thinking' && block.thinking !== undefined && block.thinking !== '')
     return [
       { type: 'reasoning-start', id },
-      { type: 'reasoning-delta', id, delta: cleanText(block.thinking) },
+      { type: 'reasoning-delta', id, delta: block.thinking },
       { type: 'reasoning-end', id },
     ]
   if (block.type.endsWith('tool_use') && block.id !== undefined)

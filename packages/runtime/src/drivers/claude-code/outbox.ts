@@ -4,6 +4,7 @@
  */
 import type { UIMessageChunk } from '@wheelhouse/client/protocol'
 import type { DriverEvent, DriverPorts } from '../../driver/contract.ts'
+import { ChunkDoor } from '../../driver/well-formed.ts'
 
 /** Longest merged delta (spec README, constants). */
 const MERGED_BYTES = 16_384
@@ -13,6 +14,7 @@ type Delta = Extract<UIMessageChunk, { type: 'text-delta' | 'reasoning-delta' | 
 export class Outbox {
   readonly #emit: (event: DriverEvent) => void
   readonly #after: DriverPorts['after']
+  readonly #door = new ChunkDoor()
   #turnId: string | null = null
   #chunks: UIMessageChunk[] = []
   #cancel: (() => void) | null = null
@@ -28,7 +30,7 @@ export class Outbox {
     if (chunks.length === 0 || this.#closed) return
     if (this.#turnId !== turnId) this.flush()
     this.#turnId = turnId
-    for (const chunk of chunks) this.#add(chunk)
+    for (const chunk of chunks) for (const ready of this.#door.pass(chunk)) this.#add(ready)
     this.#cancel ??= this.#after(0, () => this.flush())
   }
 
@@ -50,7 +52,7 @@ export class Outbox {
   flush(): void {
     this.#cancel?.()
     this.#cancel = null
-    const { chunks } = { chunks: this.#chunks }
+    const chunks = this.#chunks
     if (this.#turnId === null || chunks.length === 0) return
     this.#chunks = []
     this.#emit({ type: 'chunk', turnId: this.#turnId, chunks })

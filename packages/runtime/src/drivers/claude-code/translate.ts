@@ -4,7 +4,7 @@
  * nothing, so a newer CLI may send more.
  */
 import type { BackgroundTask, PermissionMode, UIMessageChunk } from '@wheelhouse/client/protocol'
-import { cleanText } from './clean.ts'
+import { wellFormedText } from '../../driver/well-formed.ts'
 import {
   beginMessage,
   endBlock,
@@ -257,7 +257,7 @@ function system(state: Translation, frame: SystemFrame, around: Surroundings): S
 }
 
 export const commandsOf = (commands: readonly { name: string; description: string }[]): { name: string; description: string }[] =>
-  commands.map(({ name, description }) => ({ name: cleanText(name), description: cleanText(description) }))
+  commands.map(({ name, description }) => ({ name: wellFormedText(name), description: wellFormedText(description) }))
 
 const MODES: readonly string[] = ['default', 'acceptEdits', 'bypassPermissions', 'plan', 'auto'] satisfies PermissionMode[]
 const isMode = (mode: string): mode is PermissionMode => MODES.includes(mode)
@@ -268,7 +268,7 @@ function statusSignals(frame: Extract<SystemFrame, { subtype: 'status' }>): Sign
   if (frame.status === 'compacting') signals.push({ type: 'compacting' })
   if (frame.compact_result === 'success') signals.push({ type: 'compaction-succeeded' })
   else if (frame.compact_result === 'failed' || frame.compact_error !== undefined)
-    signals.push({ type: 'compaction-failed', message: cleanText(frame.compact_error ?? 'The conversation could not be compacted.') })
+    signals.push({ type: 'compaction-failed', message: wellFormedText(frame.compact_error ?? 'The conversation could not be compacted.') })
   return signals
 }
 
@@ -278,7 +278,12 @@ function tasksChanged(state: Translation, frame: Extract<SystemFrame, { subtype:
   state.tasks = new Map()
   for (const entry of frame.tasks) {
     if (entry.ambient === true) continue
-    state.tasks.set(entry.task_id, { id: entry.task_id, kind: entry.task_type, title: cleanText(entry.description), status: 'running' })
+    state.tasks.set(entry.task_id, {
+      id: entry.task_id,
+      kind: entry.task_type,
+      title: wellFormedText(entry.description),
+      status: 'running',
+    })
   }
   // A task that left the set is still asked about by the news of its end, which come around the same time.
   for (const [id, task] of before)

@@ -8,10 +8,11 @@ export class DisturbanceCounter {
   readonly #seen = new Map<string, number>()
 
   /** Whether the step disturbs this time. `name`: script, round and step; `place`: the conversation and the prompt in it. */
-  happens(step: Step | undefined, name: string, place: string): boolean {
+  happens(step: Step | undefined, name: string, place: { conversation: string; promptTurn: number }): boolean {
     if (step === undefined || !('times' in step)) return false
+    if (step.onlyWithHistory && place.promptTurn === 0) return false
     if (step.times === Infinity) return true
-    const key = step.scope === 'all' ? name : `${place}:${name}`
+    const key = step.scope === 'all' ? name : `${place.conversation}:${place.promptTurn}:${name}`
     const count = this.#seen.get(key) ?? 0
     if (count >= step.times) return false
     this.#seen.delete(key)

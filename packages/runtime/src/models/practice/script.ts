@@ -12,7 +12,12 @@ import type { Json, JsonObject } from '@wheelhouse/client/protocol'
 import { isObject, parseJson } from './json.ts'
 
 /** How often a disturbance happens before the script goes on as if it were not there; Infinity = always. */
-export type Times = { times: number; scope: 'conversation' | 'all' }
+export type Times = {
+  times: number
+  scope: 'conversation' | 'all'
+  /** Only where the conversation held something before the prompt: a history that is at fault, not the prompt. */
+  onlyWithHistory: boolean
+}
 
 /** One thing the model does. Times are milliseconds; `dripMs` is the pause after each chunk. */
 export type Step =
@@ -237,7 +242,8 @@ function toFault(words: Word[], where: string): Step {
 function timesOf(words: Word[], preset: number): Times {
   const times = pairOf(words, 'times')
   const scope = pairOf(words, 'scope') === 'all' ? 'all' : 'conversation'
-  return { times: times === 'always' ? Infinity : (optionalNumber(words, 'times') ?? preset), scope }
+  const onlyWithHistory = pairOf(words, 'when') === 'history'
+  return { times: times === 'always' ? Infinity : (optionalNumber(words, 'times') ?? preset), scope, onlyWithHistory }
 }
 
 function pairOf(words: Word[], name: string): string | null {

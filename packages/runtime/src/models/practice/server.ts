@@ -201,7 +201,7 @@ function prepare(house: House, request: ModelRequest, ask: Ask, session: string 
     return { ...base, steps: freeAnswer(ask, request, house.dripMs), key: FREE_KEY, round: 0, happens: () => false }
   const all = roundOf(ask) ?? scriptIsOver(ask.round, ask.around.result)
   const steps = ask.resumed === 0 ? all : behindDisturbance(all, ask.resumed)
-  const place = `${session ?? ''}:${ask.promptTurn}`
+  const place = { conversation: session ?? '', promptTurn: ask.promptTurn }
   return {
     ...base,
     steps,
