@@ -131,6 +131,7 @@ function assistant(state: Translation, frame: AssistantFrame, around: Surroundin
     state.held = message.content.map((block) => (block.type === 'text' ? block.text : '')).join('')
     return []
   }
+  const used = usage.open === null || usage.open.record.requestId === message.id ? [] : endUsage(usage, around.now()).map(usageSignal)
   if (!isSynthetic) snapshotUsage(usage, message)
   const streamed = flow.messageId === message.id && flow.parts.size > 0
   const begun: Signal[] = flow.messageId === message.id ? [] : [{ type: 'model-message' }, chunks(beginMessage(flow, message.id))]
@@ -139,7 +140,7 @@ function assistant(state: Translation, frame: AssistantFrame, around: Surroundin
     // The text of the block was streamed; only a call's whole input is news.
     return 'input' in block && 'id' in block ? settleCall(flow, block.id, block.name, block.input, around.now()) : []
   })
-  return [...begun, chunks(blocks)]
+  return [...used, ...begun, chunks(blocks)]
 }
 
 /** Sub-agents come without streams, block by block. */
