@@ -65,6 +65,5 @@ export class ChunkDoor {
 /** A chunk is JSON, so its repair is the same chunk. */
 function clean(chunk: UIMessageChunk): UIMessageChunk {
   const json: unknown = chunk
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- only strings inside change
   return wellFormedValue(json as Json) as UIMessageChunk
 }
