@@ -125,6 +125,14 @@ test('news of a background task is answered by the steps behind notice, and free
   )
 })
 
+test('what is left after a compaction is a summary, and no prompt', async () => {
+  const answer = await post(server.url, [
+    user('This session is being continued from a previous conversation that ran out of context. Please write a note.'),
+  ])
+  assert.deepEqual(callsOf(answer), [])
+  assert.match(textOf(answer), /practice model goes on/)
+})
+
 test('words an agent says in a system message between the turns are heard too', async () => {
   const prompt = user('#practice: tool Bash {"command":"x"}; say "heard: $context"')
   const first = await post(server.url, [prompt])
@@ -222,6 +230,23 @@ test('a client that leaves a dripping answer ends it', async () => {
   const gone = (): boolean => server.requests.at(-1)?.outcome === 'gone'
   for (const deadline = Date.now() + 5_000; !gone() && Date.now() < deadline;) await new Promise((resolve) => setTimeout(resolve, 5))
   assert.ok(gone())
+})
+
+test('an answer holds until its name is released, by a call or over HTTP', async () => {
+  const ways: [string, () => void][] = [
+    ['one', () => server.release('one')],
+    ['two', () => void fetch(`${server.url}/practice/release`, { method: 'POST', body: 'two' })],
+  ]
+  for (const [name, letGo] of ways) {
+    const parts: string[] = []
+    const answer = await post(server.url, [user(`#practice: say "before"; hold ${name}; say "after"`)], {
+      onEvent: (event) => {
+        if (event.type === 'content_block_stop') parts.push(event.type)
+        if (event.type === 'content_block_stop' && parts.length === 1) letGo()
+      },
+    })
+    assert.equal(textOf(answer), 'beforeafter')
+  }
 })
 
 test('without stream the same answer comes as one message', async () => {

@@ -65,9 +65,9 @@ export class Approvals {
     return this.#denied.has(toolCallId)
   }
 
-  /** The agent is going: what is open can no longer be answered. */
-  withdrawAll(reason: string): void {
-    for (const approvalId of this.#open.keys()) this.#withdraw(approvalId, reason)
+  /** What is open can no longer be answered: the turn is over, or with no turn named, the agent is going. */
+  withdrawOf(turnId: string | null, reason: string): void {
+    for (const [approvalId, { ask }] of this.#open) if (turnId === null || ask.turnId === turnId) this.#withdraw(approvalId, reason)
   }
 
   #withdraw(approvalId: string, reason: string): void {

@@ -57,7 +57,8 @@ export class ClaudeCodeConnection implements AgentRuntimeConnection {
   #recovered = false
   /** The CLI's running total of costs holds nothing of earlier connections. */
   #totalIsOwn: boolean
-  #policyChain: Promise<unknown> = Promise.resolve()
+  /** The newest change of policy that is not done; changes are made one after the other. */
+  #wish: { key: string; answer: Promise<ReconcileAnswer> } | null = null
   #closing: Promise<void> | null = null
 
   constructor(input: ConnectInput, options: ClaudeCodeOptions, load: () => Promise<Sdk>) {
@@ -101,9 +102,15 @@ export class ClaudeCodeConnection implements AgentRuntimeConnection {
   }
 
   reconcile(want: DesiredPolicy): Promise<ReconcileAnswer> {
-    const answer = this.#policyChain.then(() => this.#applyPolicy(want))
-    this.#policyChain = answer
-    return answer
+    // The same wish twice at once is one: both are told how it went.
+    const key = JSON.stringify([want.modelId, want.permissionMode, want.disabledTools])
+    if (this.#wish?.key === key) return this.#wish.answer
+    const answer = (this.#wish?.answer ?? Promise.resolve()).then(() => this.#applyPolicy(want))
+    const wish = { key, answer }
+    this.#wish = wish
+    return answer.finally(() => {
+      if (this.#wish === wish) this.#wish = null
+    })
   }
 
   interrupt(turnId: string): void {

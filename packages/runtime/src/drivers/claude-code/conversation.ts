@@ -246,6 +246,7 @@ export class Conversation {
   endTurn(turn: LiveTurn, ending: Ending): void {
     const { turnId } = turn
     turn.steers.end()
+    this.approvals.withdrawOf(turnId, 'The turn that asked is over.')
     this.#turns = this.#turns.filter((open) => open !== turn)
     if (this.#active === turn) this.#active = null
     if (ending.kind !== 'error') {
@@ -267,7 +268,7 @@ export class Conversation {
   /** Nothing more goes into any turn, and nobody is asked any more. */
   closeTurns(reason: string): void {
     for (const turn of this.#turns) turn.steers.close()
-    this.approvals.withdrawAll(reason)
+    this.approvals.withdrawOf(null, reason)
   }
 
   // ---- asking a person

@@ -88,7 +88,7 @@ function streamEvent(state: Translation, frame: StreamFrame, around: Surrounding
       const used = endUsage(usage, around.now()).map(usageSignal)
       state.held = null
       beginUsage(usage, event.message, frame.ttft_ms ?? null, around.now())
-      return [...used, { type: 'model-message' }, chunks(beginMessage(flow, event.message.id))]
+      return [...used, chunks(endStep(flow)), { type: 'model-message' }, chunks(beginMessage(flow, event.message.id))]
     }
     case 'content_block_start':
       return [chunks(startBlock(flow, event.index, shown(event.content_block)))]
@@ -134,7 +134,8 @@ function assistant(state: Translation, frame: AssistantFrame, around: Surroundin
   const used = usage.open === null || usage.open.record.requestId === message.id ? [] : endUsage(usage, around.now()).map(usageSignal)
   if (!isSynthetic) snapshotUsage(usage, message)
   const streamed = flow.messageId === message.id && flow.parts.size > 0
-  const begun: Signal[] = flow.messageId === message.id ? [] : [{ type: 'model-message' }, chunks(beginMessage(flow, message.id))]
+  const begun: Signal[] =
+    flow.messageId === message.id ? [] : [chunks(endStep(flow)), { type: 'model-message' }, chunks(beginMessage(flow, message.id))]
   const blocks = message.content.flatMap((block) => {
     if (!streamed) return wholeBlock(flow, shown(block), around.now())
     // The text of the block was streamed; only a call's whole input is news.

@@ -49,6 +49,8 @@ function stepsFor(
       return [say('Practice session', 0)]
     case 'schema':
       return [say(JSON.stringify(fitting(ask.schema)), 0)]
+    case 'continued':
+      return [say('The practice model goes on from the summary, and has nothing more to do.')]
     case 'notice':
       return [say(`The practice model heard: ${cut(ask.text, QUOTE_CHARS)}.`)]
     case 'prompt':

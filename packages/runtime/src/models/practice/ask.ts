@@ -20,6 +20,8 @@ export type Ask =
   | { kind: 'bad-script'; message: string }
   | { kind: 'prompt'; text: string; first: boolean; around: Around }
   | { kind: 'results'; calls: Call[]; prompt: string; around: Around }
+  /** The agent compacted its history: all that is left is a summary. */
+  | { kind: 'continued' }
   /** A background task of the agent has news. */
   | { kind: 'notice'; text: string }
   | { kind: 'summary' }
@@ -40,6 +42,7 @@ const SUMMARY = /\b(?:create|write|provide)\b[^.]{0,80}\bsummary of (?:the|this|
 const TITLE = /\btitle\b/i
 /** What an agent says after a stream that broke in the middle. */
 const CUT_OFF = /\bcut off mid-stream\b/i
+const CONTINUED = /^\s*This session is being continued from a previous conversation/
 /** News of a background task, which is no person's words. */
 const NOTICE = /<task-notification>/
 const STOPPED = /^\s*\[Request interrupted by user/
@@ -60,6 +63,7 @@ function askOf(turns: readonly Turn[]): Ask {
     if (!parsed.ok) return { kind: 'bad-script', message: parsed.message }
     return { kind: 'script', script: parsed.script, round: 0, notice: false, resumed: 0, promptTurn: turns.length - 1, around }
   }
+  if (prompt !== null && CONTINUED.test(prompt)) return { kind: 'continued' }
   if (prompt !== null) return { kind: 'prompt', text: prompt, first: !turns.some((turn) => turn.role === 'assistant'), around }
   const notice = noticeOf(last)
   return notice === null ? afterResults(turns, around) : afterNotice(turns, notice, around)

@@ -41,6 +41,7 @@ export type StreamEvent =
 export type Frame =
   | { kind: 'event'; event: StreamEvent }
   | { kind: 'pause'; ms: number }
+  | { kind: 'hold'; name: string }
   | { kind: 'refuse'; status: number; errorType: string; message: string; retryAfterS: number | null }
   | { kind: 'break'; errorType: string; message: string }
   | { kind: 'cut' }
@@ -48,7 +49,7 @@ export type Frame =
 
 export type Usage = { inputTokens: number; cacheReadTokens: number; cacheWriteTokens: number; outputTokens: number }
 
-/** What an answer is made from. `unique` is random text for ids; `words` are put in for `$result` and `$context`. */
+/** What an answer is made from. `unique` is random text for ids; `words` are put in for `$result`, `$context` and `$first`. */
 export type Answer = {
   steps: readonly Step[]
   modelId: string
@@ -56,7 +57,7 @@ export type Answer = {
   round: number
   unique: string
   usage: Omit<Usage, 'outputTokens'>
-  words: { result: string; context: string }
+  words: { result: string; context: string; first: string }
   /** Asked once for each disturbance, by its place among the steps: whether it happens this time. */
   happens: (step: number) => boolean
 }
@@ -118,6 +119,9 @@ function* playStep(answer: Answer, writer: Writer, step: Step, position: number)
     }
     case 'wait':
       yield { kind: 'pause', ms: step.ms }
+      return false
+    case 'hold':
+      yield { kind: 'hold', name: step.name }
       return false
     case 'usage':
       return false
@@ -208,7 +212,10 @@ function usageJson(answer: Answer, writer: Writer, outputTokens: number): WireUs
 const chunks = (text: string): string[] => text.match(/\S{1,24}\s*|\s+/gu) ?? []
 
 const filled = (text: string, answer: Answer): string =>
-  text.replaceAll('$result', () => quote(answer.words.result)).replaceAll('$context', () => quote(answer.words.context))
+  text
+    .replaceAll('$result', () => quote(answer.words.result))
+    .replaceAll('$context', () => quote(answer.words.context))
+    .replaceAll('$first', () => quote(answer.words.first))
 const quote = (text: string): string => firstCharacters(text, QUOTE_CHARS) || '(nothing)'
 
 /** Folds the events of an undisturbed answer into the message a request without `stream` gets; null when it never started. */

@@ -25,6 +25,8 @@ export type Step =
   | { do: 'say'; text: string; dripMs: number }
   | { do: 'tool'; name: string; input: JsonObject; id: string | null; dripMs: number }
   | { do: 'wait'; ms: number }
+  /** Waits until somebody releases the name. */
+  | { do: 'hold'; name: string }
   | { do: 'usage'; inputTokens: number | null; outputTokens: number | null }
   | { do: 'stop'; reason: string }
   | ({ do: 'fault'; status: number; errorType: string; message: string; retryAfterS: number | null } & Times)
@@ -189,6 +191,8 @@ function toStep(name: string, words: Word[], dripMs: number, where: string): Mar
       return { do: 'say', text: manyWords(numberOf(words, name, MAX_WORDS)), dripMs }
     case 'tool':
       return toTool(words, dripMs, where)
+    case 'hold':
+      return { do: 'hold', name: wordOf(words, where) }
     case 'wait':
       return { do: 'wait', ms: pause(words, 'wait') }
     case 'then':
@@ -268,6 +272,12 @@ function numberOf(words: Word[], step: string, most: number): number {
 
 const pause = (words: Word[], step: string): number => numberOf(words, step, MAX_PAUSE_MS)
 
+function wordOf(words: Word[], where: string): string {
+  const [word] = words
+  if (word?.kind !== 'word') throw new ScriptError(`a name is missing, at ${where}`)
+  return word.text
+}
+
 function stringOf(words: Word[], where: string): string {
   const word = words.find((candidate) => candidate.kind === 'string')
   if (word?.kind !== 'string' || word.text === '') throw new ScriptError(`a text in double quotes is missing, at ${where}`)
@@ -279,7 +289,7 @@ const manyWords = (count: number): string =>
   Array.from({ length: count }, (_, index) => VOCABULARY[index % VOCABULARY.length]).join(' ') || 'practice'
 
 /** What may still follow a tool call inside the same answer: it ends or disturbs it. */
-const AFTER_TOOL = new Set<Mark['do']>(['tool', 'wait', 'usage', 'stop', 'midError', 'cut', 'hang'])
+const AFTER_TOOL = new Set<Mark['do']>(['tool', 'usage', 'stop', 'midError', 'cut', 'hang'])
 
 function toRounds(marks: Mark[]): Pick<Script, 'rounds' | 'noticeAt'> {
   const rounds: Step[][] = []

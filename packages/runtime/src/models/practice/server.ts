@@ -3,17 +3,16 @@
  * script in the prompt, or freely (docs/practice-model.md). It stands in for the model alone; the
  * agents that talk to it are the real ones.
  */
-import { randomBytes } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { Json, JsonObject } from '@wheelhouse/client/protocol'
-import { freeAnswer, FREE_KEY, PLEASANT_DRIP_MS } from './answers.ts'
+import { PLEASANT_DRIP_MS } from './answers.ts'
 import { promptOf, whatIsAsked, type Ask } from './ask.ts'
 import { DisturbanceCounter } from './faults.ts'
-import { framesOf, messageOf, tokensOf, type Answer, type Frame, type StreamEvent, type Usage } from './frames.ts'
+import { framesOf, messageOf, tokensOf, type Answer, type Frame, type StreamEvent } from './frames.ts'
 import { parseJson } from './json.ts'
 import { RequestLog, type RequestRecord } from './log.ts'
+import { prepare } from './prepare.ts'
 import { ProviderRefusal, readRequest, type ModelRequest } from './request.ts'
-import type { Step } from './script.ts'
 
 export type { RequestRecord } from './log.ts'
 
@@ -42,11 +41,21 @@ export type PracticeServer = {
   port: number
   /** The newest requests, oldest first. */
   requests: readonly RequestRecord[]
+  /** Lets answers go on that hold under this name, now and later. */
+  release(name: string): void
   /** Ends open answers and the listener. */
   close(): Promise<void>
 }
 
-type House = { log: RequestLog; counter: DisturbanceCounter; keepBodies: boolean; dripMs: number; open: Set<ServerResponse> }
+type House = {
+  log: RequestLog
+  counter: DisturbanceCounter
+  keepBodies: boolean
+  dripMs: number
+  open: Set<ServerResponse>
+  released: Set<string>
+  holding: Set<() => void>
+}
 
 /** Starts the server; resolves when it listens. Rejects when the port is taken. */
 export async function startPracticeServer(options: PracticeServerOptions = {}): Promise<PracticeServer> {
@@ -56,6 +65,8 @@ export async function startPracticeServer(options: PracticeServerOptions = {}): 
     keepBodies: options.keepBodies === true,
     dripMs: options.dripMs ?? PLEASANT_DRIP_MS,
     open: new Set(),
+    released: new Set(),
+    holding: new Set(),
   }
   const server = createServer((request, response) => {
     void handle(house, request, response)
@@ -71,6 +82,7 @@ export async function startPracticeServer(options: PracticeServerOptions = {}): 
     url: `http://127.0.0.1:${port}`,
     port,
     requests: house.log.entries,
+    release: (name) => release(house, name),
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve())
@@ -102,6 +114,9 @@ async function route(house: House, request: IncomingMessage, response: ServerRes
       return reply(house, response, record, 200, { name: 'practice model server' })
     case 'GET /v1/models':
       return reply(house, response, record, 200, modelList())
+    case 'POST /practice/release':
+      release(house, await readBody(request))
+      return reply(house, response, record, 200, {})
     case 'POST /v1/messages/count_tokens':
       return countTokens(house, record, response, await readBody(request))
     case 'POST /v1/messages':
@@ -146,7 +161,7 @@ async function answer(
   note(house, record, { session, userAgent: header(incoming, 'user-agent'), ...(house.keepBodies ? { body: looseBody(raw) } : {}) }, key)
   const request = readRequest(raw)
   const ask = whatIsAsked(request)
-  const prepared = prepare(house, request, ask, session, raw)
+  const prepared = prepare(request, ask, raw, { counter: house.counter, dripMs: house.dripMs, session })
   note(house, record, factsOf(request, ask, prepared), key)
   const frames = framesOf(prepared)
   if (request.stream) return await stream(house, response, record, frames)
@@ -188,62 +203,6 @@ function header(request: IncomingMessage, name: string): string | null {
   return typeof value === 'string' && value !== '' ? value : null
 }
 
-function prepare(house: House, request: ModelRequest, ask: Ask, session: string | null, raw: string): Answer {
-  if (ask.kind === 'bad-script') throw new ProviderRefusal(400, 'invalid_request_error', `practice script: ${ask.message}`)
-  const around = ask.kind === 'script' || ask.kind === 'prompt' || ask.kind === 'results' ? ask.around : { result: '', context: '' }
-  const base = {
-    modelId: request.modelId,
-    unique: randomBytes(6).toString('hex'),
-    usage: inputUsage(raw, request),
-    words: { result: around.result, context: around.context },
-  }
-  if (ask.kind !== 'script')
-    return { ...base, steps: freeAnswer(ask, request, house.dripMs), key: FREE_KEY, round: 0, happens: () => false }
-  const all = roundOf(ask) ?? scriptIsOver(ask.round, ask.around.result)
-  const steps = ask.resumed === 0 ? all : behindDisturbance(all, ask.resumed)
-  const place = { conversation: session ?? '', promptTurn: ask.promptTurn }
-  return {
-    ...base,
-    steps,
-    key: ask.script.key,
-    round: ask.round,
-    happens: (step) => house.counter.happens(steps[step], `${ask.script.key}:${ask.round}:${step}`, place),
-  }
-}
-
-/** The steps of a round; what stands behind `notice` is no part of the answer to the prompt. */
-function roundOf({ script, round, notice }: Extract<Ask, { kind: 'script' }>): Step[] | undefined {
-  return script.noticeAt === round && !notice ? undefined : script.rounds[round]
-}
-
-/** A script that ends with a tool call still owes an answer to its result. */
-function scriptIsOver(round: number, result: string): Step[] {
-  const words =
-    round === 0
-      ? 'The practice script is empty.'
-      : result === ''
-        ? 'The practice script is over.'
-        : 'The practice script is over. The tool returned: $result'
-  return [{ do: 'say', text: words, dripMs: 0 }]
-}
-
-function behindDisturbance(steps: Step[], passed: number): Step[] {
-  let at = -1
-  for (let count = 0; count < passed; count++)
-    at = steps.findIndex((step, index) => index > at && (step.do === 'midError' || step.do === 'fault'))
-  const rest = steps.slice(at + 1)
-  return rest.length > 0 ? rest : [{ do: 'say', text: 'The practice answer goes on and ends.', dripMs: 0 }]
-}
-
-/** Everything before the newest message counts as read from the cache, as it does with an agent that caches. */
-function inputUsage(raw: string, request: ModelRequest): Omit<Usage, 'outputTokens'> {
-  const newest = tokensOf(JSON.stringify(request.turns.at(-1)?.blocks ?? []))
-  const rest = Math.max(tokensOf(raw) - newest, 0)
-  return request.turns.length === 1
-    ? { inputTokens: newest, cacheReadTokens: 0, cacheWriteTokens: rest }
-    : { inputTokens: newest, cacheReadTokens: rest, cacheWriteTokens: 0 }
-}
-
 async function stream(house: House, response: ServerResponse, record: RequestRecord, frames: Generator<Frame>): Promise<void> {
   for (const frame of frames) {
     if (response.destroyed) return
@@ -253,6 +212,9 @@ async function stream(house: House, response: ServerResponse, record: RequestRec
         break
       case 'pause':
         await pause(response, frame.ms)
+        break
+      case 'hold':
+        await held(house, response, frame.name)
         break
       case 'refuse':
         throw new ProviderRefusal(frame.status, frame.errorType, frame.message, frame.retryAfterS)
@@ -281,6 +243,7 @@ async function whole(house: House, response: ServerResponse, record: RequestReco
   for (const frame of frames) {
     if (frame.kind === 'event') events.push(frame.event)
     else if (frame.kind === 'pause') await pause(response, frame.ms)
+    else if (frame.kind === 'hold') await held(house, response, frame.name)
     else if (frame.kind === 'refuse') throw new ProviderRefusal(frame.status, frame.errorType, frame.message, frame.retryAfterS)
     else if (frame.kind === 'break') throw new ProviderRefusal(500, frame.errorType, frame.message)
     else {
@@ -325,6 +288,25 @@ async function cutOff(response: ServerResponse): Promise<void> {
 function noteOutput(record: RequestRecord, event: StreamEvent | undefined): void {
   if (event?.type !== 'message_delta' || record.usage === null) return
   record.usage = { ...record.usage, inputTokens: event.usage.input_tokens, outputTokens: event.usage.output_tokens }
+}
+
+/** Waits until the name is released, or the client leaves. */
+function held(house: House, response: ServerResponse, name: string): Promise<void> {
+  if (house.released.has(name)) return Promise.resolve()
+  return new Promise((resolve) => {
+    const look = (): void => {
+      if (!house.released.has(name) && !response.destroyed) return
+      house.holding.delete(look)
+      resolve()
+    }
+    house.holding.add(look)
+    response.once('close', look)
+  })
+}
+
+function release(house: House, name: string): void {
+  house.released.add(name)
+  for (const look of house.holding) look()
 }
 
 /** Waits, or less when the client leaves. */
