@@ -45,7 +45,7 @@ export async function startTestHost(options: TestHostOptions = {}): Promise<Test
   })
   const server = await startServer({ host, port: 0, address: '127.0.0.1', webDir: join(dir.path, 'no-web') })
   const { token } = host.dataDir
-  return {
+  const testHost: TestHost = {
     host,
     server,
     driver,
@@ -54,11 +54,21 @@ export async function startTestHost(options: TestHostOptions = {}): Promise<Test
     dataDir: dir.path,
     client: createClient({ baseUrl: server.url, token, wait: () => Promise.resolve() }),
     async stop() {
+      if (!running.delete(testHost)) return
       await server.close()
       await host.stop()
       dir.remove()
     },
   }
+  running.add(testHost)
+  return testHost
+}
+
+const running = new Set<TestHost>()
+
+/** Stops what a test that failed has left running, so that the run ends. */
+export async function stopTestHosts(): Promise<void> {
+  await Promise.all([...running].map((each) => each.stop()))
 }
 
 /** A raw request, for what a well-behaved client never sends. */

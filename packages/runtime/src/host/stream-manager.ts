@@ -97,6 +97,8 @@ export class AiStreamManager {
 
   /** The content of rows that a commit closes: everything shown, with whatever still ran made terminal. */
   resolve(writes: readonly Write[]): ResolvedContent {
+    // What was said before this commit is published before it, under the rev it was said at.
+    if (this.#buffer.length > 0) this.flush()
     const content: ResolvedContent = {}
     for (const write of writes) {
       if (write.type !== 'close-turn') continue
@@ -131,7 +133,6 @@ export class AiStreamManager {
 
   /** What a commit changed, in its latest form. Only the last event carries the new rev (PROTOCOL, Cursor). */
   changed(session: Session, changes: Changes): void {
-    if (this.#buffer.length > 0) this.flush()
     const before = this.#cursor(session, changes.rev - 1)
     const events = changeEvents(changes, () => this.#ports.views.queue(session.id))
     for (const message of changes.messages) if (message.role === 'assistant' && message.status !== 'pending') this.#close(message.id)
@@ -149,7 +150,12 @@ export class AiStreamManager {
     event: { phase: 'started'; turn: LiveTurn } | { phase: 'ended'; turnId: string; messageId: string; boundary: 'turn' | 'row-roll' },
   ): void {
     if (event.phase === 'started') this.#live.add(session.id)
-    this.#publish(session.id, { type: 'turn', ...event })
+    this.#publish(
+      session.id,
+      event.phase === 'started'
+        ? { type: 'turn', phase: 'started', turn: event.turn }
+        : { type: 'turn', phase: 'ended', turnId: event.turnId, messageId: event.messageId, boundary: event.boundary },
+    )
   }
 
   /** The session's list entry may have changed: its own windows get `status`, the others `session`. */

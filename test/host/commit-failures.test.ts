@@ -1,0 +1,101 @@
+/** A commit that fails when a turn ends (decisions 102, 103): the turn is not lost, the host lives. */
+import assert from 'node:assert/strict'
+import { afterEach, test } from 'node:test'
+import type { Message } from '@wheelhouse/client/protocol'
+import type { CommitResult, Store } from '../../packages/runtime/src/store/store.ts'
+import { hastyClock } from '../support/clock.ts'
+import { furnishSession, until } from '../support/daemon.ts'
+import { startTestHost, stopTestHosts, type TestHost } from '../support/host.ts'
+
+afterEach(() => stopTestHosts())
+
+/** Commits that close a turn fail, so many times. */
+function failingEnds(times: number): { wrap(store: Store): Store; left(): number } {
+  let left = times
+  return {
+    left: () => left,
+    wrap: (store) => ({
+      ...store,
+      commit(commit, content): CommitResult {
+        if (left > 0 && commit.writes.some((write) => write.type === 'close-turn')) {
+          left -= 1
+          return { outcome: 'failed', message: 'disk I/O error' }
+        }
+        return store.commit(commit, content)
+      },
+    }),
+  }
+}
+
+async function endOf(times: number): Promise<{ row: Message; host: TestHost }> {
+  const faults = failingEnds(times)
+  const host = await startTestHost({ store: faults.wrap, clock: hastyClock(50) })
+  const { sessionId } = await furnishSession(host.client)
+  const { messageId } = await host.client.sessions.send(sessionId, { text: 'say kept' })
+  const row = await until(
+    'the row to be final',
+    async () =>
+      (await host.client.sessions.transcript(sessionId)).items.find((each) => each.replyTo === messageId && each.status !== 'pending') ??
+      null,
+  )
+  assert.equal(faults.left(), 0)
+  const next = await host.client.sessions.send(sessionId, { text: 'say next' })
+  await until(
+    'the next message to be answered',
+    async () =>
+      (await host.client.sessions.transcript(sessionId)).items.find(
+        (each) => each.replyTo === next.messageId && each.status === 'success',
+      ) ?? null,
+  )
+  return { row, host }
+}
+
+test('once: the row is a success', async () => {
+  const { row, host } = await endOf(1)
+  assert.equal(row.status, 'success')
+  assert.deepEqual(
+    row.parts.filter((part) => part.type === 'text'),
+    [{ type: 'text', text: 'kept', state: 'done' }],
+  )
+  await host.stop()
+})
+
+test('ten times: the row is an error with its code, what was shown is kept, the next message works', async () => {
+  const { row, host } = await endOf(10)
+  assert.deepEqual([row.status, row.errorCode], ['error', 'TERMINAL_PERSISTENCE_FAILED'])
+  await host.stop()
+})
+
+test('BUG-32 a writer holds the lock 8 s: no turn is lost', async () => {
+  // The waits are the real ones, run faster: 8 s of them pass while the lock is held.
+  const factor = 40
+  let until_ = 0
+  const wrap = (store: Store): Store => ({
+    ...store,
+    commit: (commit, content) =>
+      performance.now() < until_ && commit.writes.some((write) => write.type === 'close-turn')
+        ? { outcome: 'failed', message: 'database is locked' }
+        : store.commit(commit, content),
+  })
+  const host = await startTestHost({ store: wrap, clock: hastyClock(factor) })
+  const sessions = await Promise.all(Array.from({ length: 10 }, (_, n) => furnishSession(host.client, { key: `s${n}` })))
+  until_ = performance.now() + 8000 / factor
+  await Promise.all(sessions.map(({ sessionId }) => host.client.sessions.send(sessionId, { text: 'repeat 10 word' })))
+  for (const { sessionId } of sessions) {
+    const row = await until(
+      'the answer',
+      async () =>
+        (await host.client.sessions.transcript(sessionId)).items.find((each) => each.role === 'assistant' && each.status !== 'pending') ??
+        null,
+    )
+    assert.equal(row.status, 'success')
+    assert.equal(
+      row.parts
+        .map((part) => (part.type === 'text' ? part.text : ''))
+        .join('')
+        .match(/word/g)?.length,
+      10,
+    )
+  }
+  await host.stop()
+})
