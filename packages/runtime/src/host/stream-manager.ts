@@ -209,8 +209,9 @@ export class AiStreamManager {
     }
     let sinks = this.#sinks.get(sessionId)
     if (sinks === undefined) this.#sinks.set(sessionId, (sinks = new Set()))
-    sinks.add(sink)
+    // What waits for its tick goes to the others first; this reader gets it with its beginning.
     this.flush()
+    sinks.add(sink)
     if (cursor === null) this.#begin(sink, session, 'snapshot')
     else if (!this.#continues(session, cursor)) this.#begin(sink, session, 'cursor-unknown')
     else this.#resume(sink, session, cursor)
