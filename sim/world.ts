@@ -181,6 +181,12 @@ export class World {
   }
 
   #judgeView(view: SessionView): void {
+    const turn = this.state(view.sessionId)?.turn ?? null
+    this.check(
+      12,
+      (view.turn?.turnId ?? null) === (turn?.id ?? null),
+      `${view.sessionId}: the turn shown is ${view.turn?.turnId}, the one that runs ${turn?.id}`,
+    )
     const fresh = {
       rows: this.store.listMessages(view.sessionId, { limit: 1000, before: null }),
       queue: this.store.listQueue(view.sessionId),
