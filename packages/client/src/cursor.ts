@@ -13,6 +13,11 @@ export function compareCursors(a: string, b: string): number {
   return Number(left[1]) - Number(right[1]) || Number(left[2]) - Number(right[2])
 }
 
+/** The rev a cursor has reached; -1 when it cannot be read. */
+export function revOf(cursor: string): number {
+  return Number(CURSOR.exec(cursor)?.[2] ?? -1)
+}
+
 /** Writes a vector; sessions without a cursor are left out. Null when nothing is left. */
 export function writeVector(cursors: ReadonlyMap<string, string | null>): string | null {
   const entries: string[] = []

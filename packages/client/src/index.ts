@@ -6,4 +6,14 @@ export { WheelhouseError, explain, type LineFailure } from './error.ts'
 export { EventStream, type LineState, type StreamOptions } from './sse.ts'
 export { createFrameParser, type Frame } from './frames.ts'
 export { compareCursors, readVector, writeVector } from './cursor.ts'
-export { emptyView, applyEvent, applyPage, contentOf, isPageTooOld, type SessionView, type PendingContent, type RetryNote } from './view.ts'
+export {
+  emptyView,
+  applyEvent,
+  applyPage,
+  contentOf,
+  isPageTooOld,
+  joinViews,
+  type SessionView,
+  type PendingContent,
+  type RetryNote,
+} from './view.ts'

@@ -5,7 +5,7 @@
  * by message and number; what is gone stays gone; an event from before the view's cursor changes no
  * head field. So events may come again, overlap, and be cut anywhere.
  */
-import { compareCursors } from './cursor.ts'
+import { compareCursors, revOf } from './cursor.ts'
 import { emptyContent, foldChunks } from './protocol/fold.ts'
 import type {
   Approval,
@@ -117,15 +117,38 @@ export function applyEvent(view: SessionView, event: StreamEvent): SessionView {
 }
 
 /**
- * Adds a page of the transcript. The newest page (`older` false) also settles `before`; an older one
- * goes in front. Rows already known in a newer form stay.
+ * Adds a page of the transcript. The first newest page (`older` false) replaces what was held but for
+ * rows the stream changed after it, and settles `before`; an older one goes in front. Rows already
+ * known in a newer form stay.
  */
 export function applyPage(view: SessionView, page: TranscriptPage, older: boolean): SessionView {
   const keepsOlder = !older && view.loaded
   const oldest = page.items[0]?.seq ?? 0
-  let next = older || keepsOlder ? view : { ...view, rows: view.rows.filter((row) => (row.seq ?? 0) >= oldest) }
+  let next =
+    older || keepsOlder ? view : { ...view, rows: view.rows.filter((row) => (row.seq ?? 0) >= oldest && row.rev > revOf(page.cursor)) }
   for (const row of page.items) next = applyRow(next, row)
   return { ...next, loaded: true, before: keepsOlder ? view.before : page.before, cursor: next.cursor ?? page.cursor }
+}
+
+/**
+ * What a window held joined with a view that was kept elsewhere. When that one began after `held`
+ * ends, changes between are in neither: the rows stay to be shown, and a page must be read.
+ */
+export function joinViews(held: SessionView, kept: SessionView): SessionView {
+  const continuous = held.cursor !== null && (kept.since === null || compareCursors(held.cursor, kept.since) >= 0)
+  let joined: SessionView = { ...kept, rows: held.rows, gone: { ...held.gone, ...kept.gone }, before: held.before }
+  for (const row of kept.rows) joined = applyRow(joined, row)
+  const rows = joined.rows.filter(
+    (row) => joined.gone[row.id] === undefined && !kept.queue.some((each) => each.id === row.id && each.rev > row.rev),
+  )
+  const approvals = held.approvals.filter((approval) => approval.status !== 'pending')
+  return {
+    ...joined,
+    rows,
+    approvals: kept.approvals.reduce<readonly Approval[]>(mergeApproval, approvals),
+    since: continuous ? held.since : kept.since,
+    loaded: continuous && held.loaded,
+  }
 }
 
 /** A newest page that was read before the stream's first snapshot may miss rows in between: read it again. */

@@ -1,0 +1,147 @@
+/**
+ * What one tab knows: the list of sessions, the views it holds, approvals anywhere, and messages that
+ * are on their way. Pure; the store applies it, the views read it.
+ */
+import {
+  applyEvent,
+  applyPage,
+  emptyView,
+  isPageTooOld,
+  joinViews,
+  type Approval,
+  type Session,
+  type SessionView,
+  type StreamEvent,
+  type TranscriptPage,
+} from '@wheelhouse/client'
+import type { HubMessage, Line } from './link-protocol.ts'
+import { settleOutbox, type OutboxItem } from './outbox.ts'
+
+export type AppState = {
+  line: Line
+  /** Wall clock of the last moment at which the line was open; null before the first. */
+  asOf: number | null
+  /** Null until the list came. */
+  sessions: { [id: string]: Session } | null
+  views: { [id: string]: SessionView }
+  /** Approvals that wait, in all sessions. */
+  approvals: { [id: string]: Approval }
+  outbox: readonly OutboxItem[]
+}
+
+export type AppAction =
+  | { type: 'hub'; message: HubMessage; at: number }
+  | { type: 'opened'; sessionId: string }
+  | { type: 'dropped'; sessionId: string }
+  | { type: 'page'; sessionId: string; page: TranscriptPage; older: boolean }
+  | { type: 'missing'; sessionId: string }
+  | { type: 'approvals'; approvals: Approval[] }
+  | { type: 'approval'; approval: Approval }
+  | { type: 'session'; session: Session }
+  | { type: 'outbox'; outbox: readonly OutboxItem[] }
+
+export function initialState(outbox: readonly OutboxItem[]): AppState {
+  return { line: { state: 'connecting' }, asOf: null, sessions: null, views: {}, approvals: {}, outbox }
+}
+
+export function reduceApp(state: AppState, action: AppAction): AppState {
+  switch (action.type) {
+    case 'hub':
+      return reduceHub(state, action.message, action.at)
+    case 'opened':
+      return state.views[action.sessionId] === undefined ? putView(state, emptyView(action.sessionId)) : state
+    case 'dropped': {
+      const { [action.sessionId]: _, ...views } = state.views
+      return { ...state, views }
+    }
+    case 'page':
+      return reducePage(state, action)
+    case 'missing':
+      return onView(state, action.sessionId, (view) => ({ ...view, removed: true }))
+    case 'approvals':
+      return { ...state, approvals: Object.fromEntries(action.approvals.map((approval) => [approval.id, approval])) }
+    case 'approval':
+      return noteApproval(
+        onView(state, action.approval.sessionId, (view) =>
+          applyEvent(view, { type: 'approval', sessionId: view.sessionId, cursor: view.cursor ?? '', approval: action.approval }),
+        ),
+        action.approval,
+      )
+    case 'session':
+      return noteSession(state, action.session)
+    case 'outbox':
+      return { ...state, outbox: action.outbox }
+    default:
+      return state
+  }
+}
+
+function reduceHub(state: AppState, message: HubMessage, at: number): AppState {
+  switch (message.type) {
+    case 'line':
+      return { ...state, line: message.line, asOf: message.line.state === 'open' || state.line.state === 'open' ? at : state.asOf }
+    case 'sessions':
+      return { ...state, sessions: Object.fromEntries(message.sessions.map((session) => [session.id, session])) }
+    case 'view': {
+      const held = state.views[message.view.sessionId]
+      return held === undefined ? state : settle(putView(state, joinViews(held, message.view)), message.view.sessionId)
+    }
+    case 'event':
+      return reduceEvent(state, message.event)
+    default:
+      return state
+  }
+}
+
+function reduceEvent(state: AppState, event: StreamEvent): AppState {
+  if (event.type === 'session') return noteSession(state, event.session)
+  if (!('sessionId' in event)) return state
+  let next = onView(state, event.sessionId, (view) => applyEvent(view, event))
+  if (event.type === 'status') next = noteSession(next, event.session)
+  if (event.type === 'approval') next = noteApproval(next, event.approval)
+  if (event.type === 'session-removed') next = dropSession(next, event.sessionId)
+  return event.type === 'row' || event.type === 'queue' || event.type === 'resync' ? settle(next, event.sessionId) : next
+}
+
+function reducePage(state: AppState, { sessionId, page, older }: Extract<AppAction, { type: 'page' }>): AppState {
+  const next = onView(state, sessionId, (view) => (!older && isPageTooOld(view, page) ? view : applyPage(view, page, older)))
+  return settle(next, sessionId)
+}
+
+const putView = (state: AppState, view: SessionView): AppState => ({ ...state, views: { ...state.views, [view.sessionId]: view } })
+
+function onView(state: AppState, sessionId: string, change: (view: SessionView) => SessionView): AppState {
+  const view = state.views[sessionId]
+  if (view === undefined) return state
+  const next = change(view)
+  return next === view ? state : putView(state, next)
+}
+
+/** Takes messages off the outbox whose rows have come. */
+function settle(state: AppState, sessionId: string): AppState {
+  const view = state.views[sessionId]
+  if (view === undefined) return state
+  const outbox = settleOutbox(state.outbox, view)
+  return outbox === state.outbox ? state : { ...state, outbox }
+}
+
+function noteSession(state: AppState, session: Session): AppState {
+  const known = state.sessions?.[session.id]
+  if (state.sessions === null || (known !== undefined && known.rev > session.rev)) return state
+  return { ...state, sessions: { ...state.sessions, [session.id]: session } }
+}
+
+function dropSession(state: AppState, sessionId: string): AppState {
+  const { [sessionId]: _, ...sessions } = state.sessions ?? {}
+  const approvals = Object.fromEntries(Object.entries(state.approvals).filter(([, approval]) => approval.sessionId !== sessionId))
+  return { ...state, sessions: state.sessions === null ? null : sessions, approvals }
+}
+
+function noteApproval(state: AppState, approval: Approval): AppState {
+  const known = state.approvals[approval.id]
+  if (known !== undefined && known.rev > approval.rev) return state
+  if (approval.status === 'pending') return { ...state, approvals: { ...state.approvals, [approval.id]: approval } }
+  if (known === undefined) return state
+  const { [approval.id]: _, ...approvals } = state.approvals
+  return { ...state, approvals }
+}

@@ -1,0 +1,38 @@
+import { memo } from 'react'
+import type { SessionView } from '@wheelhouse/client'
+import { useMessages } from '../i18n/index.ts'
+import { duration } from '../state/format.ts'
+import { useApp } from '../state/store.ts'
+import { useSessionContext } from './session-context.ts'
+import { cx, Spinner, useNow } from './ui.tsx'
+
+/** What the running turn does just now; it stands as long as the turn runs, so that nothing jumps. */
+export const LiveRow = memo(function LiveRow({ messageId }: { messageId: string | null }) {
+  const m = useMessages()
+  const { sessionId } = useSessionContext()
+  const view = useApp((state) => state.views[sessionId])
+  const now = useNow(1_000)
+  const turn = view?.turn
+  if (view === undefined || turn == null || turn.messageId !== messageId) return null
+  const elapsed = duration(Math.max(0, Math.floor((now - Date.parse(turn.startedAt)) / 1000) * 1000), m.units).replace('.0', '')
+  const waits = view.approvals.some((approval) => approval.status === 'pending')
+  const trouble = turn.stalled || view.retry !== null
+  return (
+    <p className={cx('flex min-h-6 items-center gap-2 text-sm', trouble || waits ? 'text-warn' : 'text-muted')}>
+      {!waits && <Spinner />}
+      <span>{liveText(view, waits, m, elapsed)}</span>
+      {!turn.stalled && <span className="text-faint tabular-nums">{elapsed}</span>}
+    </p>
+  )
+})
+
+function liveText(view: SessionView, waits: boolean, m: ReturnType<typeof useMessages>, elapsed: string): string {
+  const { turn, retry } = view
+  if (turn?.phase === 'stopping') return m.stopping
+  if (waits) return m.waitsForYou
+  if (retry !== null)
+    return `${m.retrying(retry.attempt, retry.maxAttempts, Math.round(retry.delayMs / 1000))}${retry.reason === '' ? '' : `: ${retry.reason}`}`
+  if (turn?.stalled === true) return m.stalled(elapsed)
+  if (view.compacting) return m.compacting
+  return turn?.phase === 'connecting' ? m.starting : m.working
+}

@@ -1,0 +1,44 @@
+import { CircleAlert, CircleCheck, X } from 'lucide-react'
+import { explainIn, useMessages } from '../i18n/index.ts'
+import { dismissNotice, useNotices } from '../state/notices.ts'
+import { IconButton } from './ui.tsx'
+
+/** What was refused, in words, with the host's own detail. */
+export function Notices() {
+  const m = useMessages()
+  const notices = useNotices()
+  return (
+    <div
+      role="status"
+      aria-live="polite"
+      className="pointer-events-none fixed inset-x-0 bottom-4 z-40 flex flex-col items-center gap-2 px-4"
+    >
+      {notices.map(({ id, problem, failure, text }) => {
+        const title = text ?? (problem === null ? m.problem : explainIn(m, problem.code).title)
+        const detail =
+          problem === null
+            ? failure === null
+              ? ''
+              : (m.failures[failure] ?? failure)
+            : problem.detail || explainIn(m, problem.code).advice
+        return (
+          <div
+            key={id}
+            className="pointer-events-auto flex max-w-lg items-start gap-2 rounded-lg border border-line bg-raised py-2 pr-1 pl-3 shadow-float"
+          >
+            {text === null ? (
+              <CircleAlert size={16} className="mt-0.5 shrink-0 text-error" aria-hidden />
+            ) : (
+              <CircleCheck size={16} className="mt-0.5 shrink-0 text-ok" aria-hidden />
+            )}
+            <div className="min-w-0 text-sm">
+              <p className="font-medium">{title}</p>
+              {detail !== '' && <p className="text-muted [overflow-wrap:anywhere]">{detail}</p>}
+            </div>
+            <IconButton icon={X} label={m.close} size={14} onClick={() => dismissNotice(id)} />
+          </div>
+        )
+      })}
+    </div>
+  )
+}

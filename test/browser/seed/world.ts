@@ -1,0 +1,538 @@
+/** A house full of sessions in every state there is a picture for. */
+import type { Agent, Approval, Message, Provider, Session, SessionSnapshot, UIMessageChunk } from '../../../packages/client/src/index.ts'
+import { agent, ago, approval, message, newId, NOW, provider, reasoning, session, text, tool } from './make.ts'
+
+export type Seeded = {
+  session: Session
+  rows: Message[]
+  snapshot: Omit<SessionSnapshot, 'session' | 'status' | 'cursor'>
+  /** Chunks of the pending row, by its id. */
+  chunks: { [messageId: string]: UIMessageChunk[] }
+}
+export type World = { providers: Provider[]; agents: Agent[]; sessions: Seeded[]; approvals: Approval[] }
+
+const FOLDER = '/home/me/code/harbour'
+
+const quiet = (): Seeded['snapshot'] => ({ turn: null, queue: [], approvals: [], background: [], contextUsage: null })
+
+function seeded(one: Session, rows: Message[], change: Partial<Seeded['snapshot']> = {}, chunks: Seeded['chunks'] = {}): Seeded {
+  rows.forEach((row, index) => Object.assign(row, { sessionId: one.id, seq: index + 1 }))
+  return { session: one, rows, snapshot: { ...quiet(), ...change }, chunks }
+}
+
+const ANSWER = `The race is real. Two requests that arrive in the same tick both read \`lastSeq\` before either has written it:
+
+1. request A reads \`lastSeq = 41\` and waits for the disk
+2. request B reads \`lastSeq = 41\` too
+3. both write row 42, and the second one **silently replaces** the first
+
+I moved the read into the transaction and gave the table a unique index, so a second writer is refused instead of winning:
+
+\`\`\`typescript
+export function nextSeq(db: Database, sessionId: string): number {
+  const row = db.prepare('SELECT max(seq) AS seq FROM messages WHERE session_id = ?').get(sessionId)
+  // Inside BEGIN IMMEDIATE nobody else can read the same value.
+  return (row?.seq ?? 0) + 1
+}
+\`\`\`
+
+| case | before | after |
+|---|---|---|
+| 2 writers, same tick | 1 row lost | both kept |
+| 100 writers | 37 rows lost | all kept, 4 ms slower |
+
+The test that shows it is \`test/store/seq.test.ts\`; it fails on the old code every time. See [SQLite on isolation](https://sqlite.org/isolation.html) for why \`BEGIN\` alone is not enough.`
+
+const BEFORE = `import { open } from './open.ts'
+
+export function nextSeq(db, sessionId) {
+  const row = db.prepare('SELECT max(seq) AS seq FROM messages WHERE session_id = ?').get(sessionId)
+  return row.seq + 1
+}
+
+export function insert(db, message) {
+  db.prepare('INSERT INTO messages VALUES (?, ?)').run(message.id, nextSeq(db, message.sessionId))
+}
+`
+const AFTER = `import { open } from './open.ts'
+
+export function nextSeq(db: Database, sessionId: string): number {
+  const row = db.prepare('SELECT max(seq) AS seq FROM messages WHERE session_id = ?').get(sessionId)
+  // Inside BEGIN IMMEDIATE nobody else can read the same value.
+  return (row?.seq ?? 0) + 1
+}
+
+export function insert(db: Database, message: Message): void {
+  transaction(db, () => {
+    db.prepare('INSERT INTO messages VALUES (?, ?)').run(message.id, nextSeq(db, message.sessionId))
+  })
+}
+`
+
+const TEST_OUTPUT = `\u001b[32m✔\u001b[39m two writers in one tick both keep their row (12.4ms)
+\u001b[32m✔\u001b[39m a hundred writers keep a hundred rows (88.1ms)
+\u001b[32m✔\u001b[39m a reader never sees a hole (3.2ms)
+ℹ tests 3
+ℹ pass 3
+ℹ fail 0
+ℹ duration_ms 141.3`
+
+function finished(agentId: string): Seeded {
+  const one = session({
+    name: 'Rows lost under load',
+    agentId,
+    lastText: 'The race is real. Two requests that arrive in the same tick…',
+    updatedAt: ago(26),
+  })
+  const ask = message(one.id, {
+    role: 'user',
+    parts: [text('Under load some messages disappear. Find out why, fix it, and show me a test that fails without the fix.')],
+    createdAt: ago(1500),
+  })
+  const steer = message(one.id, { role: 'user', parts: [text('Keep it on node:sqlite, no new dependency.')], createdAt: ago(1494) })
+  const first = message(one.id, {
+    role: 'assistant',
+    replyTo: ask.id,
+    boundary: 'row-roll',
+    createdAt: ago(1500),
+    updatedAt: ago(1494),
+    parts: [
+      reasoning(
+        'The symptom is rows that vanish, not rows that fail to be written. That points at an overwrite.\n\nCandidates: the primary key, an upsert, or a sequence number that is handed out twice. Let me look at how seq is assigned.',
+        9_400,
+      ),
+      text('I will look at how rows get their number first.'),
+      tool(
+        'Grep',
+        { pattern: 'nextSeq|lastSeq', path: `${FOLDER}/src`, glob: '*.ts' },
+        'src/store/seq.ts:3:export function nextSeq(db, sessionId) {\nsrc/store/insert.ts:8:  nextSeq(db, message.sessionId)\n',
+      ),
+      tool('Read', { file_path: `${FOLDER}/src/store/seq.ts`, offset: 1, limit: 40 }, BEFORE),
+      tool('Bash', { command: `cd ${FOLDER} && node --test test/store/`, description: 'Run the store tests' }, TEST_OUTPUT),
+    ],
+    metadata: {},
+  })
+  const second = message(one.id, {
+    role: 'assistant',
+    replyTo: steer.id,
+    rollOf: first.id,
+    createdAt: ago(1494),
+    updatedAt: ago(1488),
+    parts: [
+      reasoning('No new dependency: BEGIN IMMEDIATE and a unique index do it.', 2_100),
+      tool('Edit', { file_path: `${FOLDER}/src/store/seq.ts`, old_string: BEFORE, new_string: AFTER }, 'The file has been updated.'),
+      tool(
+        'Write',
+        {
+          file_path: `${FOLDER}/test/store/seq.test.ts`,
+          content: "import { test } from 'node:test'\n\ntest('two writers in one tick both keep their row', () => {\n  // …\n})\n",
+        },
+        'File created.',
+      ),
+      tool('Bash', { command: 'node --test test/store/seq.test.ts' }, TEST_OUTPUT),
+      tool('Bash', { command: 'git push --force origin main' }, null, { state: 'output-denied' }),
+      tool('Bash', { command: 'npm run lint' }, null, {
+        state: 'output-error',
+        errorText: 'Exit code 2\nsrc/store/insert.ts:12:3 error  Promises must be awaited',
+      }),
+      tool('mcp__tracker__issue_comment', { id: 'HBR-214', text: 'Fixed on branch seq-in-transaction.' }, [
+        { type: 'text', text: 'Comment added.' },
+      ]),
+      text(ANSWER),
+    ],
+  })
+  for (const part of [...first.parts, ...second.parts]) {
+    if (part.type !== 'dynamic-tool') continue
+    const row = first.parts.includes(part) ? first : second
+    const timing = (row.metadata['timing'] ??= { tools: {} }) as { tools: { [id: string]: number } }
+    timing.tools[part.toolCallId] = 180 + part.toolName.length * 431
+  }
+  const thanks = message(one.id, { role: 'user', parts: [text('Good. Write the changelog entry.')], createdAt: ago(28) })
+  const last = message(one.id, {
+    role: 'assistant',
+    replyTo: thanks.id,
+    createdAt: ago(28),
+    updatedAt: ago(26),
+    parts: [
+      tool(
+        'Edit',
+        {
+          file_path: `${FOLDER}/CHANGELOG.md`,
+          old_string: '## Unreleased\n',
+          new_string: '## Unreleased\n- No message is lost when two arrive in the same tick.\n',
+        },
+        'Updated.',
+      ),
+      text('Done: one line under *Unreleased*.'),
+    ],
+  })
+  return seeded(one, [ask, first, steer, second, thanks, last], { contextUsage: { usedTokens: 68_400, maxTokens: 200_000 } })
+}
+
+const STREAM: UIMessageChunk[] = [
+  { type: 'start' },
+  { type: 'start-step' },
+  { type: 'reasoning-start', id: 'r1' },
+  { type: 'reasoning-delta', id: 'r1', delta: 'The build is slow because every package is compiled twice.\nCheck the cache key first.' },
+  { type: 'reasoning-end', id: 'r1' },
+  { type: 'text-start', id: 't1' },
+  { type: 'text-delta', id: 't1', delta: 'The cache is never hit. Looking at how its key is made:' },
+  { type: 'text-end', id: 't1' },
+  { type: 'tool-input-start', toolCallId: 'c1', toolName: 'Read', dynamic: true },
+  { type: 'tool-input-available', toolCallId: 'c1', toolName: 'Read', input: { file_path: `${FOLDER}/scripts/cache.ts` }, dynamic: true },
+  { type: 'tool-output-available', toolCallId: 'c1', output: 'export const key = () => Date.now()', dynamic: true },
+  { type: 'tool-input-start', toolCallId: 'c2', toolName: 'Bash', dynamic: true },
+  {
+    type: 'tool-input-available',
+    toolCallId: 'c2',
+    toolName: 'Bash',
+    input: { command: 'node scripts/build.ts --verbose', description: 'Build once with timings' },
+    dynamic: true,
+  },
+]
+
+function running(agentId: string): Seeded {
+  const one = session({
+    name: 'Why is the build slow',
+    agentId,
+    status: 'working',
+    queued: 2,
+    lastText: 'The cache is never hit. Looking at how its key is made:',
+    updatedAt: ago(0.2),
+  })
+  const ask = message(one.id, {
+    role: 'user',
+    parts: [text('The build takes four minutes. Find the slowest step and make it faster; do not change what it builds.')],
+    createdAt: ago(2.2),
+  })
+  const turnId = newId()
+  const row = message(one.id, {
+    role: 'assistant',
+    status: 'pending',
+    boundary: null,
+    replyTo: ask.id,
+    turnId,
+    parts: [],
+    createdAt: ago(2.2),
+  })
+  const steer = message(one.id, {
+    role: 'user',
+    seq: null,
+    queuePos: 1,
+    inputState: 'steering',
+    parts: [text('Also measure it with a cold cache.')],
+    createdAt: ago(0.5),
+  })
+  const queued = message(one.id, {
+    role: 'user',
+    seq: null,
+    queuePos: 2,
+    inputState: 'queued',
+    parts: [text('Then write down in docs/build.md how the cache works and when it is thrown away, in ten lines at most.')],
+    createdAt: ago(0.3),
+  })
+  return seeded(
+    one,
+    [ask, row],
+    {
+      turn: { turnId, messageId: row.id, phase: 'open', kind: 'user', headless: false, stalled: false, startedAt: ago(2.2) },
+      queue: [steer, queued],
+      background: [{ id: 'b1', kind: 'shell', title: 'node scripts/watch.ts', status: 'running' }],
+      contextUsage: { usedTokens: 171_000, maxTokens: 200_000 },
+    },
+    { [row.id]: STREAM },
+  )
+}
+
+function waiting(agentId: string): { seeded: Seeded; approvals: Approval[] } {
+  const one = session({
+    name: 'Publish 2.4.0',
+    agentId,
+    status: 'waiting',
+    needsYou: 2,
+    lastText: 'Tests pass. Publishing needs your yes.',
+    updatedAt: ago(2),
+    workspace: { kind: 'user', path: '/home/me/code/site' },
+  })
+  const ask = message(one.id, { role: 'user', parts: [text('Release 2.4.0.')], createdAt: ago(6) })
+  const row = message(one.id, { role: 'assistant', status: 'pending', boundary: null, replyTo: ask.id, parts: [], createdAt: ago(6) })
+  const publish = approval(one.id, row.id, {
+    toolName: 'Bash',
+    toolCallId: 'p1',
+    input: { command: 'npm publish --access public && git push origin v2.4.0', description: 'Publish the package and push its tag' },
+    requestedAt: ago(2),
+  })
+  const write = approval(one.id, row.id, {
+    toolName: 'Write',
+    toolCallId: 'p2',
+    input: { file_path: '/etc/hosts', content: '127.0.0.1 localhost\n' },
+    requestedAt: ago(1),
+  })
+  const chunks: UIMessageChunk[] = [
+    { type: 'text-start', id: 't' },
+    { type: 'text-delta', id: 't', delta: 'Tests pass. Publishing needs your yes.' },
+    { type: 'text-end', id: 't' },
+    { type: 'tool-input-available', toolCallId: 'p1', toolName: 'Bash', input: publish.input, dynamic: true },
+    { type: 'tool-approval-request', toolCallId: 'p1', approvalId: publish.id },
+  ]
+  return {
+    seeded: seeded(
+      one,
+      [ask, row],
+      {
+        turn: { turnId: newId(), messageId: row.id, phase: 'open', kind: 'user', headless: false, stalled: false, startedAt: ago(6) },
+        approvals: [publish, write],
+      },
+      { [row.id]: chunks },
+    ),
+    approvals: [publish, write],
+  }
+}
+
+function asking(agentId: string): { seeded: Seeded; approvals: Approval[] } {
+  const one = session({
+    name: 'Move the docs',
+    agentId,
+    status: 'waiting',
+    needsYou: 1,
+    lastText: 'Two questions before I begin.',
+    updatedAt: ago(11),
+  })
+  const ask = message(one.id, { role: 'user', parts: [text('Move the documentation to its own site.')], createdAt: ago(14) })
+  const row = message(one.id, { role: 'assistant', status: 'pending', boundary: null, replyTo: ask.id, parts: [], createdAt: ago(14) })
+  const card = approval(one.id, row.id, {
+    kind: 'question',
+    toolName: 'AskUserQuestion',
+    toolCallId: 'q1',
+    requestedAt: ago(11),
+    input: {
+      questions: [
+        {
+          question: 'Where should the pages live?',
+          header: 'Place',
+          multiSelect: false,
+          options: [
+            { label: 'In this repository', description: 'One folder, built together with the code.' },
+            { label: 'In a repository of their own', description: 'Own releases; links need care.' },
+          ],
+        },
+        {
+          question: 'Which languages?',
+          header: 'Languages',
+          multiSelect: true,
+          options: [
+            { label: 'English', description: '' },
+            { label: '中文', description: '' },
+          ],
+        },
+      ],
+    },
+  })
+  const chunks: UIMessageChunk[] = [
+    { type: 'text-start', id: 't' },
+    { type: 'text-delta', id: 't', delta: 'Two questions before I begin.' },
+    { type: 'text-end', id: 't' },
+    { type: 'tool-input-available', toolCallId: 'q1', toolName: 'AskUserQuestion', input: card.input, dynamic: true },
+  ]
+  return {
+    seeded: seeded(
+      one,
+      [ask, row],
+      {
+        turn: { turnId: newId(), messageId: row.id, phase: 'open', kind: 'user', headless: false, stalled: false, startedAt: ago(14) },
+        approvals: [card],
+      },
+      { [row.id]: chunks },
+    ),
+    approvals: [card],
+  }
+}
+
+function interrupted(agentId: string): Seeded {
+  const one = session({
+    name: 'Translate the error texts',
+    agentId,
+    status: 'held',
+    held: 2,
+    lastText: 'I have done 14 of 41 texts.',
+    updatedAt: ago(44),
+  })
+  const ask = message(one.id, { role: 'user', parts: [text('Translate all error texts to Chinese.')], createdAt: ago(60) })
+  const row = message(one.id, {
+    role: 'assistant',
+    status: 'interrupted',
+    errorCode: 'TURN_INTERRUPTED',
+    replyTo: ask.id,
+    parts: [
+      text('I have done 14 of 41 texts. Going on with the provider errors.'),
+      tool('Bash', { command: 'npm test' }, null, { state: 'output-error', errorText: 'The host restarted while this ran' }),
+    ],
+    createdAt: ago(60),
+    updatedAt: ago(44),
+  })
+  const held = (pos: number, words: string): Message =>
+    message(one.id, {
+      role: 'user',
+      seq: null,
+      queuePos: pos,
+      inputState: 'held',
+      heldReason: 'interrupted',
+      parts: [text(words)],
+      createdAt: ago(50),
+    })
+  const lost = message(one.id, {
+    role: 'user',
+    seq: null,
+    queuePos: 1,
+    inputState: 'unknown',
+    parts: [text('Use 智能体 for agent.')],
+    createdAt: ago(51),
+  })
+  return seeded(one, [ask, row], { queue: [lost, held(2, 'Then check that no key is missing.'), held(3, 'And commit it.')] })
+}
+
+function troubles(agentId: string): Seeded {
+  const one = session({ name: 'Nightly dependency check', agentId, status: 'error', lastText: 'invalid x-api-key', updatedAt: ago(180) })
+  const ask = (words: string, at: number, change: Partial<Message> = {}): Message =>
+    message(one.id, { role: 'user', parts: [text(words)], createdAt: ago(at), ...change })
+  const a = ask('Check for updates.', 400, { origin: 'scheduled' })
+  const b = ask('Try once more.', 300)
+  const c = ask('And now?', 185)
+  return seeded(one, [
+    a,
+    message(one.id, {
+      role: 'assistant',
+      status: 'paused',
+      replyTo: a.id,
+      parts: [text('Looking at 214 packages; the first 20 are current.')],
+      createdAt: ago(400),
+      updatedAt: ago(398),
+      stopRequestedAt: ago(398),
+    }),
+    b,
+    message(one.id, {
+      role: 'assistant',
+      status: 'error',
+      errorCode: 'PROVIDER_ERROR',
+      errorText: '529 {"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}',
+      replyTo: b.id,
+      parts: [text('I will go on with the rest.')],
+      createdAt: ago(300),
+      updatedAt: ago(299),
+    }),
+    c,
+    message(one.id, {
+      role: 'assistant',
+      status: 'error',
+      errorCode: 'PROVIDER_AUTH_FAILED',
+      errorText: '401 invalid x-api-key',
+      replyTo: c.id,
+      parts: [],
+      createdAt: ago(185),
+      updatedAt: ago(180),
+    }),
+  ])
+}
+
+function long(agentId: string, turns: number): Seeded {
+  const one = session({
+    name: 'A very long session whose name does not fit into any line of the list on the left',
+    agentId,
+    lastText: `Answer ${String(turns)}`,
+    updatedAt: ago(2000),
+    workspace: { kind: 'user', path: '/home/me/code/a/very/deep/place/that/goes/on/and/on/until/it/does/not/fit' },
+  })
+  const rows: Message[] = []
+  for (let turn = 1; turn <= turns; turn += 1) {
+    const at = 2000 + (turns - turn) * 3
+    const ask = message(one.id, { role: 'user', parts: [text(`Question ${String(turn)}`)], createdAt: ago(at) })
+    rows.push(
+      ask,
+      message(one.id, {
+        role: 'assistant',
+        replyTo: ask.id,
+        createdAt: ago(at),
+        updatedAt: ago(at - 1),
+        parts: [text(`Answer ${String(turn)}. ${'A sentence that makes it as long as answers are. '.repeat(1 + (turn % 5))}`)],
+      }),
+    )
+  }
+  return seeded(one, rows)
+}
+
+/** Everything at once. */
+export function fullWorld(): World {
+  const real = provider({
+    name: 'Anthropic',
+    models: [
+      { id: 'claude-opus-5', name: 'Opus 5', contextWindow: 200_000, pricing: null },
+      { id: 'claude-sonnet-5', name: 'Sonnet 5', contextWindow: 200_000, pricing: null },
+    ],
+  })
+  const practice = provider({
+    name: 'Practice',
+    baseUrl: 'http://127.0.0.1:4781',
+    hasApiKey: false,
+    models: [{ id: 'practice-1', name: 'practice-1', contextWindow: 200_000, pricing: null }],
+  })
+  const builder = agent({ name: 'Builder', providerId: real.id, modelId: 'claude-opus-5' })
+  const reviewer = agent({ name: 'Reviewer', providerId: real.id, modelId: 'claude-sonnet-5', permissionMode: 'plan' })
+  const trainee = agent({ name: 'Practice agent', providerId: practice.id, modelId: 'practice-1', permissionMode: 'bypassPermissions' })
+  const publish = waiting(builder.id)
+  const question = asking(reviewer.id)
+  const idle = ['Review the pull request about caching', 'Explain the scheduler', 'Rename Job to Task everywhere'].map((name, index) =>
+    seeded(
+      session({
+        name,
+        agentId: reviewer.id,
+        lastText:
+          ['Three remarks, one of them serious.', 'It has one queue for each worker.', '142 files changed; the tests pass.'][index] ?? '',
+        updatedAt: ago(300 + index * 1500),
+      }),
+      [],
+    ),
+  )
+  const empty = seeded(
+    session({
+      name: '',
+      agentId: trainee.id,
+      updatedAt: ago(12_000),
+      workspace: { kind: 'system', path: '/home/me/.local/share/wheelhouse/workspaces/0198' },
+    }),
+    [],
+  )
+  return {
+    providers: [real, practice],
+    agents: [builder, reviewer, trainee],
+    sessions: [
+      finished(builder.id),
+      running(builder.id),
+      publish.seeded,
+      question.seeded,
+      interrupted(builder.id),
+      troubles(trainee.id),
+      long(builder.id, 120),
+      ...idle,
+      empty,
+    ],
+    approvals: [...publish.approvals, ...question.approvals],
+  }
+}
+
+/** Five hundred sessions, one of them with twenty thousand rows. */
+export function hugeWorld(): World {
+  const world = fullWorld()
+  const [builder] = world.agents
+  const many = Array.from({ length: 490 }, (_, index) =>
+    seeded(
+      session({ name: `Session ${String(index + 1)}`, agentId: builder?.id ?? null, lastText: 'Done.', updatedAt: ago(3000 + index) }),
+      [],
+    ),
+  )
+  return { ...world, sessions: [long(builder?.id ?? '', 10_000), ...world.sessions, ...many] }
+}
+
+/** A host nobody has used yet. */
+export const emptyWorld = (): World => ({ providers: [], agents: [], sessions: [], approvals: [] })
+
+export { NOW }
