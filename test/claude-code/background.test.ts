@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { after, afterEach, before, test } from 'node:test'
 import type { UIMessageChunk } from '@wheelhouse/client/protocol'
-import { asked, judge, makeHouse, type House, type Session } from './harness.ts'
+import { asked, judge, makeHouse, obliging, type House } from './harness.ts'
 
 let house: House
 before(async () => {
@@ -10,25 +12,19 @@ before(async () => {
 afterEach(() => house.rest())
 after(() => house.close())
 
-function approving(session: Session): Session {
-  session.onEvent = (event) => {
-    if (event.type === 'tool-approval-request')
-      session.connection.answerApproval(event.request.approvalId, { allow: true, reason: null, updatedInput: null, answers: null })
-  }
-  return session
-}
-
-const BACKGROUND =
-  '#practice: tool Bash {"command":"for i in 1 2 3 4 5; do sleep 0.1; done; echo ready","run_in_background":true}; say "launched"'
+/** A task in the background that ends when `go` is made, which news of it then follow. */
+const BACKGROUND = '#practice: tool Bash {"command":"until [ -e go ]; do sleep 0.05; done; rm go","run_in_background":true}; say "launched"'
+const go = (): void => writeFileSync(join(house.workspace, 'go'), '')
 
 test('a background task is told while it lives, and its end is answered in a turn of the agent’s own', async () => {
-  const session = approving(house.open())
+  const session = obliging(house.open())
   const { turnId, end } = await session.turn(`${BACKGROUND}; notice; say "it is ready"`)
   assert.equal(end.type, 'turn-complete')
   assert.deepEqual(
     session.all('background-tasks')[0]?.tasks.map((task) => [task.kind, task.status]),
     [['local_bash', 'running']],
   )
+  go()
   const started = await session.until('autonomous-turn-state')
   assert.notEqual(started.turnId, turnId)
   assert.deepEqual(await session.ended(started.turnId), { type: 'turn-complete', turnId: started.turnId, outcome: 'success' })
@@ -46,8 +42,9 @@ test('a background task is told while it lives, and its end is answered in a tur
 })
 
 test('BUG-48 a message that meets a turn of the agent’s own waits, and each gets its own answer and end', async () => {
-  const session = approving(house.open())
+  const session = obliging(house.open())
   await session.turn(`${BACKGROUND}; notice; drip 10; long 60`)
+  go()
   const started = await session.until('autonomous-turn-state')
   await session.when('some of it', () => session.shownText(started.turnId).length > 20)
   const { turnId, end, content } = await session.turn('#practice: say "the answer to mine"')
@@ -58,16 +55,6 @@ test('BUG-48 a message that meets a turn of the agent’s own waits, and each ge
   assert.ok(ends.indexOf(started.turnId) < ends.indexOf(turnId))
   assert.equal(session.all('turn-complete').length, 3)
   await judge(session.chunks(turnId))
-})
-
-test('a turn of the agent’s own can be stopped', async () => {
-  const session = approving(house.open())
-  await session.turn(`${BACKGROUND}; notice; drip 10; long 2000`)
-  const { turnId } = await session.until('autonomous-turn-state')
-  await session.when('some of it', () => session.shownText(turnId).length > 20)
-  session.connection.interrupt(turnId)
-  assert.deepEqual(await session.ended(turnId), { type: 'turn-complete', turnId, outcome: 'stopped' })
-  assert.equal((await session.turn('#practice: say "on we go"')).end.type, 'turn-complete')
 })
 
 test('what a sub-agent says and does stays out of the main transcript, and its calls are counted once', async () => {

@@ -28,7 +28,8 @@ export type House = {
   ledger: LedgerEntry[]
   /** What every child was started with. */
   spawned: { command: string; args: readonly string[]; env: { [name: string]: string } }[]
-  open(change?: Partial<ConnectInput>): Session
+  /** `maxRetries`: how often the CLI repeats a refused request; each time it waits half a second and more. */
+  open(change?: Partial<ConnectInput>, maxRetries?: number): Session
   /** Closes every session and checks that none left a process or an entry. */
   rest(): Promise<void>
   close(): Promise<void>
@@ -63,8 +64,8 @@ export async function makeHouse(): Promise<House> {
     processes,
     ledger,
     spawned,
-    open(change = {}) {
-      const session = new Session(connectInput({ folder, workspace, practice, processes, spawned }), change)
+    open(change = {}, maxRetries = 1) {
+      const session = new Session(connectInput({ folder, workspace, practice, processes, spawned }), change, maxRetries)
       sessions.push(session)
       return session
     },
@@ -126,7 +127,7 @@ export class Session {
   /** Called for every event, inside `emit`, as the host would. */
   onEvent: (event: DriverEvent) => void = () => undefined
 
-  constructor(base: Omit<ConnectInput, 'emit'>, change: Partial<ConnectInput>) {
+  constructor(base: Omit<ConnectInput, 'emit'>, change: Partial<ConnectInput>, maxRetries: number) {
     this.input = {
       ...base,
       ...change,
@@ -136,7 +137,7 @@ export class Session {
         for (const watcher of this.#watchers) watcher()
       },
     }
-    this.connection = claudeCodeDriver({ maxRetries: 2 }).connect(this.input)
+    this.connection = claudeCodeDriver({ maxRetries }).connect(this.input)
   }
 
   /** Sends a user message; returns the turn's id. */
@@ -258,3 +259,26 @@ export async function judge(chunks: readonly UIMessageChunk[]): Promise<void> {
 /** Requests to the model that hold this text in their newest prompt. */
 export const asked = (house: House, text: string): RequestRecord[] =>
   house.practice.requests.filter((record) => record.prompt.includes(text))
+
+/** Grants every offering at once, as the host does after its commit; approves every tool. */
+export function obliging(session: Session): Session {
+  session.onEvent = (event) => {
+    if (event.type === 'steer-offering') session.connection.answerOffering?.(event.offeringId, event.inputIds)
+    if (event.type === 'tool-approval-request')
+      session.connection.answerApproval(event.request.approvalId, { allow: true, reason: null, updatedInput: null, answers: null })
+  }
+  return session
+}
+
+/** Gives a steer to a running turn; returns its input's id. */
+export function steer(session: Session, turnId: string, text: string): string {
+  const inputId = randomUUID()
+  assert.equal(session.connection.redirect?.({ turnId, inputId, parts: [{ type: 'text', text }] }), true)
+  return inputId
+}
+
+/** The events of a steer and of the turn's shape, in order. */
+export const story = (session: Session): string[] =>
+  session.events
+    .filter((event) => event.type.startsWith('steer-') || event.type === 'turn-complete' || event.type === 'error')
+    .map((event) => event.type)

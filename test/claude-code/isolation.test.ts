@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, afterEach, before, test } from 'node:test'
 import { DRIVER_VARIABLES } from '../../packages/runtime/src/drivers/claude-code/options.ts'
-import { asked, KEY, makeHouse, textOf, type House } from './harness.ts'
+import { asked, KEY, makeHouse, textOf, obliging, type House } from './harness.ts'
 
 let house: House
 before(async () => {
@@ -39,10 +39,7 @@ test('BUG-58 nothing the workspace brings is read or run: no instructions, hooks
   writeFileSync(join(workspace, '.claude', 'settings.local.json'), JSON.stringify(settings))
   writeFileSync(join(workspace, '.mcp.json'), JSON.stringify({ mcpServers: { canary: { command: 'touch', args: [ran] } } }))
   const session = house.open()
-  session.onEvent = (event) => {
-    if (event.type === 'tool-approval-request')
-      session.connection.answerApproval(event.request.approvalId, { allow: true, reason: null, updatedInput: null, answers: null })
-  }
+  obliging(session)
   await session.turn('#practice: tool Write {"file_path":"w.txt","content":"x"}; tool Bash {"command":"echo $CANARY_ENV"}; say "ran it"')
   assert.equal(existsSync(ran), false)
   assert.equal(
@@ -72,43 +69,11 @@ test('BUG-56 the child sees the list and nothing else, the key stands on no comm
 
 test('BUG-56 what the agent runs does not see the provider’s key', async () => {
   const session = house.open({ permissionMode: 'acceptEdits' })
-  session.onEvent = (event) => {
-    if (event.type === 'tool-approval-request')
-      session.connection.answerApproval(event.request.approvalId, { allow: true, reason: null, updatedInput: null, answers: null })
-  }
+  obliging(session)
   await session.turn('#practice: tool Bash {"command":"env | sort; sh -c env | sort"}; say "looked around"')
   const reached = JSON.stringify(asked(house, 'looked around').map((record) => record.body))
   assert.match(reached, /CLAUDE_CONFIG_DIR=/)
   assert.equal(reached.includes(KEY), false)
-})
-
-test('BUG-44 two workspaces whose names read alike share no conversation and no folder of state', async () => {
-  const [first, second] = ['a_b', 'a-b'].map((name) => {
-    const cwd = join(house.folder, name)
-    mkdirSync(cwd)
-    return house.open({ cwd })
-  })
-  assert.ok(first !== undefined && second !== undefined)
-  await first.turn('#practice: say "in the first"')
-  await second.turn('#practice: say "in the second"')
-  assert.equal(asked(house, 'in the second')[0]?.messages, 1)
-  const homes = house.spawned.slice(-2).map(({ env }) => env['CLAUDE_CONFIG_DIR'])
-  assert.notEqual(homes[0], homes[1])
-})
-
-test('the host’s prompt counts: appended to the agent’s own, or in its place, and a changed one on resume', async () => {
-  const session = house.open({ prompt: { base: null, append: 'APPENDED-ONE' } })
-  await session.turn('#practice: say "prompt one"')
-  const { token } = await session.until('resume-token')
-  await session.connection.close('idle')
-  const body = (text: string): string => JSON.stringify(asked(house, text)[0]?.body)
-  assert.match(body('prompt one'), /APPENDED-ONE/)
-  const { sessionId } = session.input
-  await house.open({ sessionId, resumeToken: token, prompt: { base: null, append: 'APPENDED-TWO' } }).turn('#practice: say "prompt two"')
-  assert.match(body('prompt two'), /APPENDED-TWO/)
-  assert.doesNotMatch(body('prompt two'), /APPENDED-ONE/)
-  await house.open({ prompt: { base: 'BASE-OF-MINE', append: 'APPENDED-THREE' } }).turn('#practice: say "prompt three"')
-  assert.match(body('prompt three'), /BASE-OF-MINE.{0,10}APPENDED-THREE/)
 })
 
 test('tools that are switched off are not offered, and one switched off later is refused when called', async () => {

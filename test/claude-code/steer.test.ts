@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict'
-import { randomUUID } from 'node:crypto'
 import { after, afterEach, before, test } from 'node:test'
-import type { DriverEvent } from '../../packages/runtime/src/driver/contract.ts'
-import { asked, judge, makeHouse, type House, type Session } from './harness.ts'
+import { asked, judge, makeHouse, obliging, steer, story, type House } from './harness.ts'
 
 let house: House
 before(async () => {
@@ -10,28 +8,6 @@ before(async () => {
 })
 afterEach(() => house.rest())
 after(() => house.close())
-
-/** Grants every offering at once, as the host does after its commit; approves every tool. */
-function obliging(session: Session): Session {
-  session.onEvent = (event) => {
-    if (event.type === 'steer-offering') session.connection.answerOffering?.(event.offeringId, event.inputIds)
-    if (event.type === 'tool-approval-request')
-      session.connection.answerApproval(event.request.approvalId, { allow: true, reason: null, updatedInput: null, answers: null })
-  }
-  return session
-}
-
-function steer(session: Session, turnId: string, text: string): string {
-  const inputId = randomUUID()
-  assert.equal(session.connection.redirect?.({ turnId, inputId, parts: [{ type: 'text', text }] }), true)
-  return inputId
-}
-
-/** The events of a steer and of the turn's shape, in order. */
-const story = (session: Session): string[] =>
-  session.events
-    .filter((event: DriverEvent) => event.type.startsWith('steer-') || event.type === 'turn-complete' || event.type === 'error')
-    .map((event) => event.type)
 
 test('a steer is put in before a tool runs, consumed with its result, and bounded by the model’s next message', async () => {
   const session = obliging(house.open({ permissionMode: 'acceptEdits' }))
@@ -147,31 +123,4 @@ test('a steer whose request is stopped in flight stays in the history and does n
   assert.deepEqual(story(session), ['steer-offering', 'steer-consumed', 'turn-complete'])
   await session.turn('#practice: say "after the kept one"')
   assert.match(JSON.stringify(asked(house, 'after the kept one')[0]?.body), /CANARY-KEPT/)
-})
-
-test('a steer before a tool the person refuses is heard all the same', async () => {
-  const session = house.open()
-  session.onEvent = (event) => {
-    if (event.type === 'steer-offering') session.connection.answerOffering?.(event.offeringId, event.inputIds)
-    if (event.type === 'tool-approval-request')
-      session.connection.answerApproval(event.request.approvalId, { allow: false, reason: 'no', updatedInput: null, answers: null })
-  }
-  const turnId = session.send('#practice: say "one "; wait 300; tool Write {"file_path":"no.txt","content":"x"}; say "heard: $context"')
-  await session.when('the first words', () => session.shownText(turnId) !== '')
-  steer(session, turnId, 'another way')
-  await session.ended(turnId)
-  assert.deepEqual(story(session), ['steer-offering', 'steer-consumed', 'steer-boundary', 'turn-complete'])
-  assert.match(session.shownText(turnId), /another way/)
-})
-
-test('a sub-agent’s tools take no steer; the agent’s own do', async () => {
-  const session = obliging(house.open({ permissionMode: 'acceptEdits' }))
-  const prompt = '#practice: wait 400; tool Bash {"command":"echo inner"}; say "inner heard: $context"'
-  const call = JSON.stringify({ description: 'd', prompt, subagent_type: 'general-purpose', run_in_background: false })
-  const turnId = session.send(`#practice: tool Agent ${call}; say "outer heard: $context"`)
-  await session.when('the agent is called', () => session.chunks(turnId).some((chunk) => chunk.type === 'tool-input-available'))
-  steer(session, turnId, 'for the outer one')
-  await session.ended(turnId)
-  assert.match(session.shownText(turnId), /outer heard: .*for the outer one/s)
-  assert.doesNotMatch(JSON.stringify(session.all('background-flow-chunk')), /for the outer one/)
 })

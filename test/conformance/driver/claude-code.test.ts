@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { constants, mkdirSync, mkdtempSync, openSync, closeSync, rmSync } from 'node:fs'
+import { constants, existsSync, mkdirSync, mkdtempSync, openSync, closeSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { driverConformance, type HeldPrompt, type OpenedTarget } from '../../../packages/runtime/src/driver/kit/index.ts'
@@ -40,10 +40,14 @@ async function open(): Promise<OpenedTarget> {
     timestamp: () => new Date().toISOString(),
     log: () => undefined,
   })
-  const watch = setInterval(() => killWhoAsked(practice, ledger), POLL_MS)
+  const news = heldTool(workspace)
+  const watch = setInterval(() => {
+    killWhoAsked(practice, ledger)
+    bringNews(practice, news)
+  }, POLL_MS)
   return {
     input: inputOf(folder, workspace, practice, processes),
-    prompts: promptsOf(workspace, practice),
+    prompts: promptsOf(workspace, practice, news),
     async dispose() {
       clearInterval(watch)
       await processes.settled()
@@ -77,7 +81,7 @@ function inputOf(folder: string, cwd: string, practice: PracticeServer, processe
 
 const DIE = 'this is the end of it'
 
-function promptsOf(workspace: string, practice: PracticeServer): OpenedTarget['prompts'] {
+function promptsOf(workspace: string, practice: PracticeServer, news: HeldTool): OpenedTarget['prompts'] {
   const question = { question: 'Which colour?', header: 'Colour', multiSelect: false, options: [option('Red'), option('Blue')] }
   return {
     text: '#practice: say "good morning"',
@@ -89,7 +93,7 @@ function promptsOf(workspace: string, practice: PracticeServer): OpenedTarget['p
     question: `#practice: tool AskUserQuestion ${JSON.stringify({ questions: [question] })}; say "done"`,
     plan: '#practice: tool EnterPlanMode {}; then; tool ExitPlanMode {"plan":"first this, then that"}; say "done"',
     reasoning: '#practice: think "hm, hm"; say "done"',
-    autonomous: '#practice: tool Bash {"command":"ls","run_in_background":true}; say "now"; notice; say "later"',
+    autonomous: `#practice: tool Bash ${JSON.stringify({ command: news.command, run_in_background: true })}; say "now"; notice; say "later"`,
     autoCompaction: '#practice: tool Bash {"command":"ls"}; fault promptTooLong scope=all; say "done"',
     recall: { tell: '#practice: say "the number is 42"', ask: '#practice: say "it began with: $first"', expect: /the number is 42/ },
     fail: { text: '#practice: fault status=400 message="so not" times=always', code: 'PROVIDER_ERROR' },
@@ -101,19 +105,27 @@ function promptsOf(workspace: string, practice: PracticeServer): OpenedTarget['p
 
 const option = (label: string): { label: string; description: string } => ({ label, description: label })
 
+type HeldTool = HeldPrompt & { command: string }
+
 /** Reading a pipe needs no permission and ends when somebody writes. */
-function heldTool(workspace: string): HeldPrompt {
+function heldTool(workspace: string): HeldTool {
   const pipe = join(workspace, `pipe-${randomUUID()}`)
   execFileSync('mkfifo', [pipe])
-  const release = (): void => {
+  let released = false
+  const write = (): void => {
     try {
       closeSync(openSync(pipe, constants.O_WRONLY | constants.O_NONBLOCK))
     } catch {
-      // Nobody reads: the tool was stopped, or has not begun to.
-      setTimeout(release, POLL_MS).unref()
+      // Nobody reads yet, or any more: the tool has not begun, or was stopped.
+      if (existsSync(pipe)) setTimeout(write, POLL_MS).unref()
     }
   }
-  return { text: `#practice: tool Bash ${JSON.stringify({ command: `cat ${pipe}` })}; say "done"`, release }
+  const release = (): void => {
+    if (!released) write()
+    released = true
+  }
+  const command = `cat ${pipe}`
+  return { command, text: `#practice: tool Bash ${JSON.stringify({ command })}; say "done"`, release }
 }
 
 function heldText(practice: PracticeServer): HeldPrompt {
@@ -126,6 +138,12 @@ function killWhoAsked(practice: PracticeServer, ledger: readonly LedgerEntry[]):
   const asked = practice.requests.some((record) => record.prompt.includes(DIE) && record.outcome === 'hung')
   const [entry] = ledger
   if (asked && entry !== undefined) process.kill(entry.pid, 'SIGKILL')
+}
+
+/** The task in the background ends once the answer after its start is complete, so that its news begin a turn. */
+function bringNews(practice: PracticeServer, news: HeldTool): void {
+  if (practice.requests.some((record) => record.prompt.includes(news.command) && record.round === 1 && record.outcome === 'complete'))
+    news.release()
 }
 
 function after(ms: number, fire: () => void): () => void {
