@@ -73,7 +73,7 @@ test('BUG-56 what the agent runs does not see the provider’s key', async () =>
   await session.turn('#practice: tool Bash {"command":"env | sort; sh -c env | sort"}; say "looked around"')
   const reached = JSON.stringify(asked(house, 'looked around').map((record) => record.body))
   assert.match(reached, /CLAUDE_CONFIG_DIR=/)
-  assert.equal(reached.includes(KEY), false)
+  assert.doesNotMatch(reached, /ANTHROPIC_API_KEY=/, 'the record would blot out the key itself')
 })
 
 test('tools that are switched off are not offered, and one switched off later is refused when called', async () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, afterEach, before, test } from 'node:test'
-import { alive, until } from '../process/ledger.ts'
+import { alive, portOpen, until } from '../process/ledger.ts'
 import { asked, judge, makeHouse, textOf, toolsOf, obliging, type House, type Session } from './harness.ts'
 
 let house: House
@@ -43,17 +43,20 @@ test('BUG-29 Stop while a shell runs ends its whole tree within 5 s, frees the p
   const session = house.open({ permissionMode: 'acceptEdits' })
   obliging(session)
   const facts = join(house.workspace, 'facts')
-  const server = `require('net').createServer().listen(0,()=>require('fs').writeFileSync('${facts}',this.process.pid+' '+process.ppid))`
-  const script = `setsid sh -c 'sleep 300 & echo $! > ${facts}.sleeper; exec ${process.execPath} -e "$S"' & sleep 1; tail -f /dev/null`
+  const server = `const s=require('net').createServer().listen(0,()=>require('fs').writeFileSync('${facts}',process.pid+' '+s.address().port))`
+  // In a session of its own and with its parent gone: nothing ties it to the agent but what it carries.
+  const script = `(setsid sh -c 'sleep 300 & echo $! > ${facts}.sleeper; exec ${process.execPath} -e "$S"' &) ; tail -f /dev/null`
   const command = `S=${JSON.stringify(server)}; export S; ${script}`
   const turnId = session.send(`#practice: tool Bash ${JSON.stringify({ command })}; say "never"`)
   await until('the server is up', () => existsSync(facts) && existsSync(`${facts}.sleeper`), 20_000)
-  const pids = [...read(facts), ...read(`${facts}.sleeper`)]
-  assert.ok(pids.length >= 2 && pids.every(alive))
+  const [pid = 0, port = 0] = read(facts)
+  const pids = [pid, ...read(`${facts}.sleeper`)]
+  assert.ok(pids.length === 2 && pids.every(alive) && (await portOpen(port)))
   session.connection.interrupt(turnId)
   const end = await session.ended(turnId)
   assert.deepEqual(end, { type: 'turn-complete', turnId, outcome: 'stopped' })
   await until('its tree is gone', () => !pids.some(alive), 5_000)
+  assert.equal(await portOpen(port), false)
   assert.equal(toolsOf(session.content(turnId).parts)[0]?.state, 'output-error')
   await stillWorks(session)
 })

@@ -271,7 +271,8 @@ test('BUG-13 the trailer of an ended turn, delivered late, ends nothing of the n
   stage.open('turn-0', uuid)
   stage.play(frames)
   stage.open('turn-1', 'another-uuid')
-  stage.play([result])
+  stage.play([{ type: 'command_lifecycle', command_uuid: 'another-uuid', state: 'started' }, result])
+  assert.equal(stage.talk.active?.turnId, 'turn-1')
   assert.deepEqual(
     stage.results.map((each) => each.turnId),
     ['turn-0', null],

@@ -1,5 +1,6 @@
 /** A ledger in a file, so that another process can read what a killed one wrote; and small helpers. */
 import { appendFileSync, existsSync, readFileSync } from 'node:fs'
+import { connect } from 'node:net'
 import type { ProcessLedger } from '../../packages/runtime/src/host/process-manager.ts'
 import { ClaudeCodeProcessManager, type ProcessManagerPorts } from '../../packages/runtime/src/host/process-manager.ts'
 import type { LedgerEntry } from '../../packages/runtime/src/store/store.ts'
@@ -61,4 +62,15 @@ export async function until(what: string, condition: () => boolean, withinMs = 5
     if (Date.now() > deadline) throw new Error(`not within ${withinMs} ms: ${what}`)
     await new Promise((resolve) => setTimeout(resolve, 5))
   }
+}
+
+export function portOpen(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1')
+    socket.once('connect', () => {
+      socket.destroy()
+      resolve(true)
+    })
+    socket.once('error', () => resolve(false))
+  })
 }

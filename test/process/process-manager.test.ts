@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict'
 import { spawn, type ChildProcess } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { MARKER_VARIABLE, type ProcessLedger } from '../../packages/runtime/src/host/process-manager.ts'
 import { descendantsOf, findProcessTable, parsePs } from '../../packages/runtime/src/host/process-table.ts'
 import type { LedgerEntry } from '../../packages/runtime/src/store/store.ts'
-import { alive, fileLedger, makeManager, until } from './ledger.ts'
+import { alive, fileLedger, makeManager, portOpen, until } from './ledger.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'process-'))
 const AGENT = join(import.meta.dirname, 'agent-fixture.ts')
@@ -38,17 +37,6 @@ async function readTrees(child: ChildProcess, count = 1): Promise<Tree[]> {
       const tree: Tree = JSON.parse(line)
       return tree
     })
-}
-
-function portOpen(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect(port, '127.0.0.1')
-    socket.once('connect', () => {
-      socket.destroy()
-      resolve(true)
-    })
-    socket.once('error', () => resolve(false))
-  })
 }
 
 const group = (of: number | string): string | undefined => readFileSync(`/proc/${of}/stat`, 'utf8').split(') ')[1]?.split(' ')[2]
