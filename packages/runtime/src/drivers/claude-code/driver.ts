@@ -6,7 +6,7 @@ import { DEFAULT_MAX_RETRIES, type ClaudeCodeOptions } from './options.ts'
 import { PERMISSION_MODES } from './policy.ts'
 import { loadSdk, probeSdk, type Probe } from './sdk.ts'
 
-export const CLAUDE_CODE_CAPABILITIES: DriverCapabilities = {
+const CAPABILITIES: DriverCapabilities = {
   steer: 'at-tool',
   interrupt: true,
   resume: true,
@@ -25,7 +25,7 @@ export function claudeCodeDriver(options: Partial<ClaudeCodeOptions> = {}): Agen
   return {
     type: 'claude-code',
     name: 'Claude Code',
-    capabilities: CLAUDE_CODE_CAPABILITIES,
+    capabilities: CAPABILITIES,
     probe: () => (probe ??= Promise.resolve(probeSdk())),
     connect: (input) => new ClaudeCodeConnection(input, settings, loadSdk),
   }

@@ -36,7 +36,7 @@ export function endingOf(result: ResultFrame, stopped: boolean): Ending {
 }
 
 /** The words of a result that failed. */
-export function textOf(result: ResultFrame): string {
+function textOf(result: ResultFrame): string {
   const words = result.subtype === 'success' ? result.result : result.errors.join('\n')
   return wellFormedText(words === '' ? `The agent ended the turn: ${result.terminal_reason ?? result.subtype}.` : words)
 }

@@ -9,7 +9,7 @@ import { toJson } from './clean.ts'
 type Part = { kind: 'text' | 'reasoning'; id: string } | { kind: 'tool'; id: string; name: string; settled: boolean }
 
 /** A tool call of this stream. `open`: it has no result yet. */
-export type Call = { name: string; open: boolean; startedAt: number; plan: string | null }
+type Call = { name: string; open: boolean; startedAt: number; plan: string | null }
 
 export type Flow = {
   messageId: string | null

@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-export const SDK_PACKAGE = '@anthropic-ai/claude-agent-sdk'
+const SDK_PACKAGE = '@anthropic-ai/claude-agent-sdk'
 /** The version this driver was written and tested against. */
 const SDK_VERSION = '0.3.333'
 export const INSTALL_ADVICE = `Run: npm install ${SDK_PACKAGE}@${SDK_VERSION}`

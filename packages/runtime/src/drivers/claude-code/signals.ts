@@ -4,7 +4,7 @@ import type { SDKMessage, SDKResultMessage } from '@anthropic-ai/claude-agent-sd
 import type { UsageRecord } from '../../driver/contract.ts'
 
 /** Frames the CLI sends beside those its types name. */
-export type CommandFrame = { type: 'command_lifecycle'; command_uuid: string; state: 'queued' | 'started' | 'completed' | 'cancelled' }
+type CommandFrame = { type: 'command_lifecycle'; command_uuid: string; state: 'queued' | 'started' | 'completed' | 'cancelled' }
 export type Frame = SDKMessage | CommandFrame
 /** Fields of results the types leave out. */
 export type ResultFrame = SDKResultMessage & { model_usage_since_last_result?: { [model: string]: { costUSD?: number } } }

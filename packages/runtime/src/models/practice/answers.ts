@@ -3,9 +3,8 @@
  * think, use a tool in its workspace and answer. Pure: a request's meaning in, steps out.
  */
 import type { Json, JsonObject } from '@wheelhouse/client/protocol'
-import { assertNever } from '../../core/assert.ts'
 import type { Around, Ask, Call } from './ask.ts'
-import { firstCharacters, isObject } from './json.ts'
+import { firstCharacters, isObject, unreachable } from './json.ts'
 import type { Step } from './script.ts'
 
 /** Milliseconds between words: a pace that can be read along. */
@@ -58,7 +57,7 @@ function stepsFor(
     case 'results':
       return toResults(ask.calls, ask.prompt, ask.around, tools)
     default:
-      return assertNever(ask)
+      return unreachable(ask)
   }
 }
 

@@ -3,8 +3,7 @@
  * plays them; a request without `stream` gets them folded into one message. Pure.
  */
 import type { Json } from '@wheelhouse/client/protocol'
-import { assertNever } from '../../core/assert.ts'
-import { firstCharacters, parseJson } from './json.ts'
+import { firstCharacters, parseJson, unreachable } from './json.ts'
 import { SIGNATURE_PREFIX } from './request.ts'
 import type { Step } from './script.ts'
 import { callId } from './ask.ts'
@@ -136,7 +135,7 @@ function* playStep(answer: Answer, writer: Writer, step: Step, position: number)
       yield disturbance(step, writer.started)
       return true
     default:
-      return assertNever(step)
+      return unreachable(step)
   }
 }
 
@@ -190,7 +189,7 @@ function deltaTokens(delta: Delta): number {
     case 'signature_delta':
       return 0
     default:
-      return assertNever(delta)
+      return unreachable(delta)
   }
 }
 

@@ -1,4 +1,4 @@
-/** Typed doors between text and JSON values. */
+/** Small helpers: typed doors between text and JSON values, and the end of a switch. */
 import type { Json, JsonObject } from '@wheelhouse/client/protocol'
 
 /** Throws `SyntaxError`. */
@@ -12,3 +12,8 @@ export const isObject = (value: unknown): value is JsonObject => typeof value ==
 /** The first `most` characters, none of them split. */
 export const firstCharacters = (text: string, most: number): string =>
   text.length <= most ? text : Array.from(text).slice(0, most).join('')
+
+/** Ends the switch over a closed union; reaching it is a bug of this server. */
+export function unreachable(value: never): never {
+  throw new Error(`unhandled: ${JSON.stringify(value)}`)
+}

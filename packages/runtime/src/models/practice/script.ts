@@ -12,7 +12,7 @@ import type { Json, JsonObject } from '@wheelhouse/client/protocol'
 import { isObject, parseJson } from './json.ts'
 
 /** How often a disturbance happens before the script goes on as if it were not there; Infinity = always. */
-export type Times = {
+type Times = {
   times: number
   scope: 'conversation' | 'all'
   /** Only where the conversation held something before the prompt: a history that is at fault, not the prompt. */
@@ -62,7 +62,7 @@ const FAULTS: { [name: string]: { status: number; errorType: string; message: st
 }
 
 /** The error type a provider sends with a status. */
-export function errorTypeOf(status: number): string {
+function errorTypeOf(status: number): string {
   const known = Object.values(FAULTS).find((fault) => fault.status === status)
   return known?.errorType ?? (status >= 500 ? 'api_error' : 'invalid_request_error')
 }
