@@ -5,7 +5,12 @@
 import { spawnSync } from 'node:child_process'
 import { globSync } from 'node:fs'
 
-type Suite = { name: string; files: string[]; /** Real processes and time: files run in processes of their own, two at once. */ apart: boolean; slow?: boolean }
+type Suite = {
+  name: string
+  files: string[]
+  /** Real processes and time: files run in processes of their own, two at once. */ apart: boolean
+  slow?: boolean
+}
 
 const SUITES: readonly Suite[] = [
   { name: 'core', files: ['test/core/**/*.test.ts', 'test/sim/**/*.test.ts'], apart: false },
@@ -27,7 +32,10 @@ const totals = { passed: 0, failed: 0, seconds: 0 }
 
 for (const suite of SUITES) {
   if (wanted.length > 0 ? !wanted.includes(suite.name) : suite.slow === true && !all) continue
-  const files = suite.files.flatMap((pattern) => globSync(pattern)).filter((file) => suite.slow === true || !SLOW.test(file)).toSorted()
+  const files = suite.files
+    .flatMap((pattern) => globSync(pattern))
+    .filter((file) => suite.slow === true || !SLOW.test(file))
+    .toSorted()
   if (files.length === 0) {
     console.error(`suite ${suite.name}: no files match, the runner is broken`)
     totals.failed += 1
@@ -43,7 +51,11 @@ process.exit(totals.failed === 0 ? 0 : 1)
 function run(suite: Suite, files: readonly string[]): void {
   const started = performance.now()
   const how = suite.apart ? ['--test-concurrency=2'] : ['--test-isolation=none']
-  const result = spawnSync(process.execPath, ['--test', '--test-reporter=spec', ...how, ...files], { stdio: ['ignore', 'pipe', 'inherit'], encoding: 'utf8', maxBuffer: 2 ** 28 })
+  const result = spawnSync(process.execPath, ['--test', '--test-reporter=spec', ...how, ...files], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    encoding: 'utf8',
+    maxBuffer: 2 ** 28,
+  })
   const seconds = (performance.now() - started) / 1000
   const count = (word: string): number => Number(new RegExp(`^ℹ ${word} (\\d+)`, 'm').exec(result.stdout)?.[1] ?? 0)
   const passed = count('pass')
