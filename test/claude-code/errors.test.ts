@@ -168,6 +168,12 @@ test(
   },
 )
 
+test('a permission mode the CLI cannot take is refused before it starts', async () => {
+  const closed = await house.open({ permissionMode: 'auto' }).until('connection-closed')
+  assert.equal(closed.code, 'CONNECT_FAILED')
+  assert.match(closed.message, /permission mode auto/)
+})
+
 test('an agent that is killed in a turn closes the connection as lost, and its conversation goes on', async () => {
   const session = house.open()
   await session.turn('#practice: say "before that"')

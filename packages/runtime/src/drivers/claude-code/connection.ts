@@ -7,7 +7,7 @@
  * What the CLI says is bound to turns by conversation.ts; this is the life of the process behind it.
  */
 import { statSync } from 'node:fs'
-import type { MessagePart } from '@wheelhouse/client/protocol'
+import type { MessagePart, PermissionMode } from '@wheelhouse/client/protocol'
 import type {
   AgentRuntimeConnection,
   ApprovalDecision,
@@ -23,7 +23,7 @@ import { endingOf, mendable, messageOf, type Mendable } from './errors.ts'
 import { metadataOf } from './metadata.ts'
 import { prepareDirs, sessionDirs, type ClaudeCodeOptions } from './options.ts'
 import { Outbox } from './outbox.ts'
-import { newPolicy, planPolicy, type LivePolicy } from './policy.ts'
+import { newPolicy, PERMISSION_MODES, planPolicy, type LivePolicy } from './policy.ts'
 import { exitOf, openRun, type Run, type RunCallbacks } from './run.ts'
 import { INSTALL_ADVICE, type Sdk } from './sdk.ts'
 import type { Frame, ResultFrame } from './signals.ts'
@@ -143,7 +143,7 @@ export class ClaudeCodeConnection implements AgentRuntimeConnection {
       return
     }
     if (this.#isLeaving()) return
-    const obstacle = workspaceObstacle(cwd) ?? rootObstacle(permissionMode, env)
+    const obstacle = workspaceObstacle(cwd) ?? modeObstacle(permissionMode, env)
     if (obstacle !== null) this.#finish('CONNECT_FAILED', obstacle)
     else this.#openRun(isSessionId(resumeToken) ? resumeToken : null)
   }
@@ -387,8 +387,9 @@ function workspaceObstacle(cwd: string): string | null {
   }
 }
 
-/** The CLI's own rule, told before it ends without a word (decision 21). */
-function rootObstacle(mode: string, env: { [name: string]: string }): string | null {
+/** The CLI's own rules, told before it ends without a word (decision 21). */
+function modeObstacle(mode: PermissionMode, env: { [name: string]: string }): string | null {
+  if (!PERMISSION_MODES.includes(mode)) return `Claude Code does not offer the permission mode ${mode} here.`
   if (mode !== 'bypassPermissions' || process.getuid?.() !== 0 || env['IS_SANDBOX'] === '1') return null
   return 'Claude Code refuses full access when it runs as root. Run the host as another user, or set IS_SANDBOX=1 where it is isolated anyway.'
 }
