@@ -69,17 +69,17 @@ test('ten times: the row is an error with its code, what was shown is kept, the 
 test('BUG-32 a writer holds the lock 8 s: no turn is lost', async () => {
   // The waits are the real ones, run faster: 8 s of them pass while the lock is held.
   const factor = 40
-  let until_ = 0
+  let lockedUntil = 0
   const wrap = (store: Store): Store => ({
     ...store,
     commit: (commit, content) =>
-      performance.now() < until_ && commit.writes.some((write) => write.type === 'close-turn')
+      performance.now() < lockedUntil && commit.writes.some((write) => write.type === 'close-turn')
         ? { outcome: 'failed', message: 'database is locked' }
         : store.commit(commit, content),
   })
   const host = await startTestHost({ store: wrap, clock: hastyClock(factor) })
   const sessions = await Promise.all(Array.from({ length: 10 }, (_, n) => furnishSession(host.client, { key: `s${n}` })))
-  until_ = performance.now() + 8000 / factor
+  lockedUntil = performance.now() + 8000 / factor
   await Promise.all(sessions.map(({ sessionId }) => host.client.sessions.send(sessionId, { text: 'repeat 10 word' })))
   for (const { sessionId } of sessions) {
     const row = await until(

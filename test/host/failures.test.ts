@@ -202,7 +202,10 @@ test('BUG-56 no secret of the host stands in rows, logs, answers or streams', as
   const dir = makeTempDir('canary')
   const written: string[] = []
   const original = process.stderr.write.bind(process.stderr)
-  process.stderr.write = ((text: string) => (written.push(String(text)), true)) as typeof process.stderr.write
+  process.stderr.write = (text: string | Uint8Array) => {
+    written.push(text.toString())
+    return true
+  }
   const canary = 'sk-canary-5f0e7'
   try {
     const host = await startTestHost({ dataDir: dir.path, logLevel: 'debug' })
@@ -217,12 +220,12 @@ test('BUG-56 no secret of the host stands in rows, logs, answers or streams', as
     const session = await host.client.sessions.create({ agentId: agent.id })
     await send(host, session.id, 'say x\nfail PROVIDER_AUTH_FAILED 401 no')
     await idle(host, session.id)
-    const test_ = await host.client.providers.test(provider.id)
+    const tried = await host.client.providers.test(provider.id)
     const shown = JSON.stringify([
       await host.client.providers.list(),
       await host.client.sessions.get(session.id),
       await rows(host, session.id),
-      test_,
+      tried,
       await host.client.info(),
     ])
     const { token } = host

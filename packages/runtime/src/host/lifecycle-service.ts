@@ -44,7 +44,9 @@ export type SessionChangeInput = {
   agentId?: string | undefined
   workspace?: { kind: 'user'; path: string } | undefined
 }
-export type ProviderChangeInput = { [K in keyof ProviderInput]?: ProviderInput[K] | undefined } | { apiKey: string | null }
+export type ProviderChangeInput = { [K in Exclude<keyof ProviderInput, 'apiKey'>]?: ProviderInput[K] | undefined } & {
+  apiKey?: string | null | undefined
+}
 export type AgentChangeInput = { [K in keyof AgentInput]?: AgentInput[K] | undefined }
 
 export class AgentLifecycleService {
@@ -202,11 +204,7 @@ export class AgentLifecycleService {
     return this.#ports.store.listProviders().map((provider) => this.#withKey(provider))
   }
 
-  updateProvider(
-    id: string,
-    rev: number,
-    input: { [K in keyof ProviderInput]?: ProviderInput[K] | undefined } & { apiKey?: string | null | undefined },
-  ): Provider {
+  updateProvider(id: string, rev: number, input: ProviderChangeInput): Provider {
     const { store, keys, clock, runtime } = this.#ports
     const { apiKey, name, protocol, baseUrl, models } = input
     const change = {

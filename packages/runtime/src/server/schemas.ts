@@ -20,7 +20,7 @@ const LIST_LENGTH = 500
 
 const id = z.string().min(1).max(64)
 const name = z.string().trim().min(1).max(LIMITS.nameLength)
-const json: z.ZodType<Json> = z.json() as z.ZodType<Json>
+const json: z.ZodType<Json> = z.json()
 const price = z.number().nonnegative()
 
 export const paging = z.object({
@@ -103,9 +103,12 @@ export const approvalInput = z.object({
 export const loginInput = z.object({ code: z.string().min(1).max(200) })
 export const empty = z.object({}).nullish()
 
-/** The schemas accept exactly what the published types promise; a difference does not compile. */
 type Agrees<Schema extends z.ZodType, Type> = z.input<Schema> extends Loose<Type> ? true : never
 type Loose<T> = { [K in keyof T]: T[K] | undefined }
+/**
+ * The schemas accept exactly what the published types promise; a difference does not compile.
+ * @public
+ */
 export type SchemasAgree = [
   Agrees<typeof providerInput, ProviderInput>,
   Agrees<typeof agentInput, AgentInput>,
