@@ -48,7 +48,7 @@ test('BUG-29 Stop while a shell runs ends its whole tree within 5 s, frees the p
   const script = `(setsid sh -c 'sleep 300 & echo $! > ${facts}.sleeper; exec ${process.execPath} -e "$S"' &) ; tail -f /dev/null`
   const command = `S=${JSON.stringify(server)}; export S; ${script}`
   const turnId = session.send(`#practice: tool Bash ${JSON.stringify({ command })}; say "never"`)
-  await until('the server is up', () => existsSync(facts) && existsSync(`${facts}.sleeper`), 20_000)
+  await until('the server is up', () => read(facts).length === 2 && read(`${facts}.sleeper`).length === 1, 20_000)
   const [pid = 0, port = 0] = read(facts)
   const pids = [pid, ...read(`${facts}.sleeper`)]
   assert.ok(pids.length === 2 && pids.every(alive) && (await portOpen(port)))
@@ -130,7 +130,7 @@ test('closing in the middle of a turn ends the process and everything it started
   const facts = join(house.workspace, 'closing')
   obliging(session)
   session.send(`#practice: tool Bash ${JSON.stringify({ command: `echo $$ > ${facts}; tail -f /dev/null` })}`)
-  await until('the shell runs', () => existsSync(facts) && read(facts).length > 0, 20_000)
+  await until('the shell runs', () => read(facts).length > 0, 20_000)
   const pids = [...read(facts), house.ledger.at(-1)?.pid ?? 0]
   const began = performance.now()
   await session.connection.close('stop')
@@ -142,7 +142,9 @@ test('closing in the middle of a turn ends the process and everything it started
   assert.equal(session.all('connection-closed').length, 1)
 })
 
+/** The numbers a file holds so far. */
 function read(path: string): number[] {
+  if (!existsSync(path)) return []
   return readFileSync(path, 'utf8')
     .split(/\s+/)
     .map(Number)
