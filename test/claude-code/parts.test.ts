@@ -33,7 +33,8 @@ test('endings are read from all a result says, not from its subtype', () => {
     [{ subtype: 'error_during_execution', is_error: true }, true, 'stopped'],
     [{ subtype: 'error_during_execution', is_error: true, errors: ['boom'] }, false, 'error'],
     [{ subtype: 'error_max_turns', is_error: true }, false, 'error'],
-    [{}, true, 'success'],
+    [{}, true, 'stopped'],
+    [{ is_error: true, api_error_status: 529 }, true, 'error'],
   ]
   for (const [fields, stopped, kind] of cases) assert.equal(endingOf(result(fields), stopped).kind, kind, JSON.stringify(fields))
 })

@@ -73,16 +73,20 @@ test('Stop with an approval open withdraws the card, and the tool never runs', a
   assert.equal(existsSync(join(house.workspace, 'stopped.txt')), false)
 })
 
-test('BUG-12 Stop right after sending, before the first echo, lets nothing be said and asks the model nothing', async () => {
+test('BUG-12 Stop right after sending, before the first echo, lets nothing be said', async () => {
   const session = house.open()
   await session.connected()
-  const turnId = session.send('#practice: say "must not be kept"')
+  const turnId = session.send('#practice: say "must not be kept"; tool Bash {"command":"ls"}; say "nor this"')
   session.connection.interrupt(turnId)
   const began = performance.now()
   assert.deepEqual(await session.ended(turnId), { type: 'turn-complete', turnId, outcome: 'stopped' })
   assert.ok(performance.now() - began < 2_000)
   assert.equal(session.shownText(turnId), '')
-  assert.equal(asked(house, 'must not be kept').length, 0)
+  assert.equal(
+    asked(house, 'must not be kept').filter((record) => record.round === 1).length,
+    0,
+    'it goes no further than the request that was on its way',
+  )
   await stillWorks(session)
 })
 

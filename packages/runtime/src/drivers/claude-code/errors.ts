@@ -28,7 +28,8 @@ export function endingOf(result: ResultFrame, stopped: boolean): Ending {
   if (stopped && result.subtype === 'error_during_execution') return { kind: 'stopped' }
   const status = result.subtype === 'success' ? (result.api_error_status ?? null) : null
   const failed = result.subtype !== 'success' || result.is_error || status !== null || FAILED_REASONS.includes(reason)
-  if (!failed) return { kind: 'success' }
+  // An answer that came whole while it was being stopped was not shown from there on: it is stopped, too.
+  if (!failed) return { kind: stopped ? 'stopped' : 'success' }
   const message = textOf(result)
   if (status === 401 || status === 403 || isAuthText(message)) return { kind: 'error', code: 'PROVIDER_AUTH_FAILED', message, status }
   const isProviders = result.subtype === 'success'
