@@ -123,7 +123,11 @@ export class Ledger implements AgentWitness {
     for (const roll of rows.filter((row) => row.rollOf !== null)) this.#judgeRoll(roll, rows)
     // A turn that did not end well holds what waits behind it.
     const bad = commit.writes.some(
-      (write) => write.type === 'close-turn' && write.boundary === 'turn' && (write.status === 'error' || write.status === 'interrupted'),
+      (write) =>
+        write.type === 'close-turn' &&
+        write.boundary === 'turn' &&
+        write.status !== 'success' &&
+        this.rows.get(write.messageId)?.stopRequestedAt === null,
     )
     if (bad && rows.some((row) => row.inputState === 'queued')) this.#fail(18, 'the queue stays ready after a turn that failed')
   }

@@ -213,7 +213,11 @@ function showWrite(write: Write): string {
 const showEffect = (effect: Effect): string =>
   effect.type === 'reply'
     ? `reply ${effect.answer.ok ? `ok ${show(effect.answer, ['ok'])}`.trimEnd() : effect.answer.code}`
-    : `${effect.type} ${show(effect, ['type', 'chunks', 'turn'])}`.trimEnd()
+    : `${effect.type} ${show(effect, ['type', 'chunks', 'turn'])} ${dataOf(effect)}`.trimEnd()
+
+/** What text says is the agent's; what a data part says is the core's. */
+const dataOf = (effect: Effect): string =>
+  effect.type === 'journal-chunks' ? effect.chunks.flatMap((chunk) => ('data' in chunk ? [JSON.stringify(chunk.data)] : [])).join(' ') : ''
 
 function showSession(s: Session): string {
   const { connection } = s

@@ -2,6 +2,7 @@
  * Turns the agent runs of its own accord: receive-only, on rows of their own. A user turn in flight
  * is deferred meanwhile and goes on on its original row; once admitted it is never sent again.
  */
+import { assert } from './assert.ts'
 import { closeConnection } from './connection.ts'
 import type { Draft } from './draft.ts'
 import { openTurn } from './turn.ts'
@@ -17,6 +18,7 @@ export function onAutonomousStarted(d: Draft, turnId: TurnId): void {
     return
   }
   if (turn !== null) {
+    assert(turn.phase === 'open', 'a live connection has the turn that waits')
     s.deferred = turn
     s.turn = null
     d.writes.push({ type: 'defer-turn', messageId: turn.messageId, deferred: true })

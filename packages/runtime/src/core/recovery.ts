@@ -4,7 +4,7 @@
  */
 import { expireApprovals } from './approval.ts'
 import type { Draft } from './draft.ts'
-import { holdQueued, move } from './queue.ts'
+import { move } from './queue.ts'
 import { advance, closeTurn } from './turn.ts'
 import type {
   DeliveryRef,
@@ -100,7 +100,6 @@ function toTurn(row: LoadedRows['pending'][number]): Turn {
     phase: row.sent ? 'open' : 'starting',
     stop: row.stop === null ? null : { mode: row.stop, escalated: true },
     n: row.chunks,
-    hasOutput: row.chunks > 0,
     reserved: null,
     delivery: row.delivery,
   }
@@ -123,22 +122,18 @@ export function onRecovered(d: Draft): void {
 }
 
 function recoverTurn(d: Draft, turn: Turn): void {
-  const { s } = d
   if (turn.phase === 'starting' && turn.delivery === null && turn.stop === null) {
     giveBack(d, turn)
     return
   }
   if (turn.phase === 'open') discardToken(d)
   closeTurn(d, turn, { status: 'interrupted', code: 'TURN_INTERRUPTED', text: null })
-  if (turn.stop === null) holdQueued(d, 'interrupted')
-  s.compaction = null
 }
 
 /** It never left the host: the input goes back to the front, its empty row goes, the token stays. */
 function giveBack(d: Draft, turn: Turn): void {
   const { s } = d
-  if (s.turn === turn) s.turn = null
-  else s.deferred = null
+  s.turn = null
   d.writes.push({ type: 'remove-turn', messageId: turn.messageId })
   if (turn.inputId === null) return
   const pos = Math.min(0, ...s.queue.map((input) => input.pos)) - 1

@@ -13,7 +13,7 @@ const STALE_REASON = 'The turn that asked is over.'
 export function turnOf(s: Session, event: DriverEvent): Turn | null | undefined {
   if (!('turnId' in event) || event.type === 'autonomous-turn-state') return null
   if (s.turn?.id === event.turnId && s.turn.phase === 'open') return s.turn
-  if (s.deferred?.id === event.turnId && s.deferred.phase === 'open') return s.deferred
+  if (s.deferred?.id === event.turnId) return s.deferred
   return undefined
 }
 

@@ -52,7 +52,7 @@ function stopDeferred(d: Draft, deferred: Turn, event: StopEvent): void {
   d.writes.push({ type: 'request-stop', messageId: deferred.messageId, mode: event.queue, by: event.by })
   closeTurn(d, deferred, PAUSED)
   // The agent has its input in a queue of its own: only closing the connection stops it for sure.
-  if (deferred.phase === 'open') closeConnection(d, 'stop')
+  closeConnection(d, 'stop')
 }
 
 /** The native interrupt did not end it in time. */

@@ -33,7 +33,7 @@ export function openTurn(d: Draft, spec: TurnSpec): void {
     type: 'open-turn',
     row: { id: messageId, seq, turnId: id, kind, replyTo: inputId, rollOf, origin, headless, modelId, sent },
   })
-  const turn: Turn = { ...facts, phase: sent ? 'open' : 'starting', stop: null, n: 0, hasOutput: false, reserved: null }
+  const turn: Turn = { ...facts, phase: sent ? 'open' : 'starting', stop: null, n: 0, reserved: null }
   s.turn = turn
   s.seeking = null
   d.effects.push(
@@ -87,6 +87,8 @@ export function openFromQueue(d: Draft, input: WaitingInput): void {
 /** How a turn ends. The status decides what happens to the queue (decision 1). */
 export type Ending = { status: 'success' | 'paused' | 'interrupted' | 'error'; code: string | null; text: string | null }
 
+const HELD_AFTER = { error: 'failed', interrupted: 'interrupted', paused: 'stopped' } as const
+
 export const SUCCESS: Ending = { status: 'success', code: null, text: null }
 export const PAUSED: Ending = { status: 'paused', code: null, text: null }
 
@@ -108,7 +110,8 @@ export function closeTurn(d: Draft, turn: Turn, as: Ending): void {
   else s.deferred = null
   s.compaction = null
   if (turn.kind === 'user') settleSteers(d, turn, ending)
-  if (ending.status === 'error' || ending.status === 'interrupted') holdQueued(d, ending.status === 'error' ? 'failed' : 'interrupted')
+  // After a Stop the queue was held, or not, when it was asked for.
+  if (ending.status !== 'success' && turn.stop === null) holdQueued(d, HELD_AFTER[ending.status])
   if (turn.delivery !== null) {
     s.finalizing = { delivery: turn.delivery, messageId: turn.messageId, outcome: outcomeOf(ending), errorCode: ending.code }
     d.effects.push({ type: 'finalize-delivery', messageId: turn.messageId })
@@ -141,10 +144,6 @@ export function afterTurn(d: Draft, ended: { kind: TurnKind; success: boolean })
     s.turn = turn
     d.writes.push({ type: 'defer-turn', messageId: turn.messageId, deferred: false })
     d.effects.push({ type: 'publish-turn', phase: 'started', turn: liveTurn(turn, d.stamp.at) })
-    if (turn.phase === 'starting') {
-      if (s.connection.phase === 'live' && !s.connection.stale) admit(d)
-      else connect(d)
-    }
     return
   }
   advance(d, ended.success && ended.kind === 'user')

@@ -60,8 +60,6 @@ export type Turn = {
   stop: { mode: StopQueueMode; escalated: boolean } | null
   /** Chunks journaled for `messageId`. */
   n: number
-  /** Anything but metadata was shown: closes the replay gate of decision 10. */
-  hasOutput: boolean
   /** Id of the continuation row, kept from the injection of a steer to its boundary (requirement 146). */
   reserved: MessageId | null
   delivery: DeliveryRef | null
