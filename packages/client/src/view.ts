@@ -126,8 +126,16 @@ export function applyPage(view: SessionView, page: TranscriptPage, older: boolea
   const oldest = page.items[0]?.seq ?? 0
   let next =
     older || keepsOlder ? view : { ...view, rows: view.rows.filter((row) => (row.seq ?? 0) >= oldest && row.rev > revOf(page.cursor)) }
-  for (const row of page.items) next = applyRow(next, row)
+  if (isAllOlder(next, page)) next = { ...next, rows: [...page.items, ...next.rows] }
+  else for (const row of page.items) next = applyRow(next, row)
   return { ...next, loaded: true, before: keepsOlder ? view.before : page.before, cursor: next.cursor ?? page.cursor }
+}
+
+/** The plain case of an older page: nothing in it is known yet. Row by row a long transcript would be copied for each. */
+function isAllOlder(view: SessionView, page: TranscriptPage): boolean {
+  const oldest = view.rows[0]?.seq ?? Number.POSITIVE_INFINITY
+  const known = new Set(view.queue.map((row) => row.id))
+  return page.items.every((row) => row.seq !== null && row.seq < oldest && !known.has(row.id) && view.gone[row.id] === undefined)
 }
 
 /**

@@ -144,8 +144,10 @@ function finished(agentId: string): Seeded {
   for (const part of [...first.parts, ...second.parts]) {
     if (part.type !== 'dynamic-tool') continue
     const row = first.parts.includes(part) ? first : second
-    const timing = (row.metadata['timing'] ??= { tools: {} }) as { tools: { [id: string]: number } }
-    timing.tools[part.toolCallId] = 180 + part.toolName.length * 431
+    row.metadata = {
+      ...row.metadata,
+      toolMs: { ...(row.metadata['toolMs'] as object), [part.toolCallId]: 180 + part.toolName.length * 431 },
+    }
   }
   const thanks = message(one.id, { role: 'user', parts: [text('Good. Write the changelog entry.')], createdAt: ago(28) })
   const last = message(one.id, {

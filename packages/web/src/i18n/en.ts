@@ -152,6 +152,16 @@ export const en = {
   approvalStates: { pending: 'waiting', allowed: 'allowed', denied: 'denied', expired: 'expired' },
   neverApplied: 'answered, not used',
 
+  notes: {
+    CONTEXT_LOST: 'The agent could not go on from its earlier conversation. It answers without having it in mind.',
+    'compaction-started': 'The conversation is being summarised to make room.',
+    'compaction-completed':
+      'The conversation was summarised to make room. The transcript above is complete; the agent works from the summary.',
+    'compaction-failed': 'The conversation could not be summarised.',
+  } as { readonly [code: string]: string },
+  usage: (tokensIn: string, tokensOut: string, cost: string | null) =>
+    `${tokensIn} tokens in, ${tokensOut} out${cost === null ? '' : `, $${cost}`}`,
+
   // The live row
   starting: 'Starting the agent',
   working: 'Working',
@@ -267,6 +277,7 @@ export const en = {
         return `Use ${tool.name}`
     }
   },
+  itsFolder: 'its own folder',
   dangers: {
     deletes: 'deletes or resets files',
     network: 'uses the network',

@@ -1,16 +1,8 @@
 /** Which language is spoken, and the words of error codes in it. */
 import { explain } from '@wheelhouse/client'
 import { usePrefs } from '../state/prefs.ts'
-import { en, type Catalogue } from './en.ts'
-import { zh } from './zh.ts'
-
-export const catalogues = { en, zh } as const
-
-/** The language for a preference and what the browser asks for. */
-export function pickLanguage(preferred: 'en' | 'zh' | null, browser: readonly string[]): 'en' | 'zh' {
-  if (preferred !== null) return preferred
-  return browser[0]?.toLowerCase().startsWith('zh') === true ? 'zh' : 'en'
-}
+import type { Catalogue } from './en.ts'
+import { catalogues, pickLanguage } from './language.ts'
 
 export function useMessages(): Catalogue {
   const { language } = usePrefs()

@@ -124,6 +124,14 @@ export const zh: Catalogue = {
   approvalStates: { pending: '等待中', allowed: '已允许', denied: '已拒绝', expired: '已过期' },
   neverApplied: '已回答，未采用',
 
+  notes: {
+    CONTEXT_LOST: '智能体无法接续先前的对话，它在没有上文的情况下回答。',
+    'compaction-started': '正在概括对话以腾出空间。',
+    'compaction-completed': '对话已被概括以腾出空间。上面的记录是完整的；智能体依据概括继续工作。',
+    'compaction-failed': '未能概括对话。',
+  },
+  usage: (tokensIn, tokensOut, cost) => `输入 ${tokensIn}、输出 ${tokensOut} 个 token${cost === null ? '' : `，$${cost}`}`,
+
   starting: '正在启动智能体',
   working: '工作中',
   stopping: '正在停止',
@@ -230,6 +238,7 @@ export const zh: Catalogue = {
         return `使用 ${tool.name}`
     }
   },
+  itsFolder: '它自己的文件夹',
   dangers: {
     deletes: '会删除或重置文件',
     network: '会访问网络',

@@ -4,7 +4,7 @@
  */
 import { newIdempotencyKey, WheelhouseError, type ApprovalInput, type Problem, type StopInput } from '@wheelhouse/client'
 import { notify } from './notices.ts'
-import { changeItem, type OutboxItem } from './outbox.ts'
+import type { OutboxItem } from './outbox.ts'
 import { client, dispatch, getState } from './store.ts'
 
 /** Runs a call and tells a refusal; true when it was done. */
@@ -37,7 +37,7 @@ export function sendMessage(sessionId: string, text: string, when: 'steer' | 'qu
     error: null,
     detail: null,
   }
-  dispatch({ type: 'outbox', outbox: [...getState().outbox, item] })
+  dispatch({ type: 'sending', item })
   void deliver(item)
 }
 
@@ -45,25 +45,22 @@ export function sendMessage(sessionId: string, text: string, when: 'steer' | 'qu
 export function resendItem(key: string): void {
   const item = getState().outbox.find((each) => each.key === key)
   if (item === undefined) return
-  changeOutbox(key, { state: 'sending', error: null, detail: null })
+  dispatch({ type: 'sent', key, change: { state: 'sending', error: null, detail: null } })
   void deliver(item)
 }
 
 export function dropItem(key: string): void {
-  dispatch({ type: 'outbox', outbox: getState().outbox.filter((item) => item.key !== key) })
-}
-
-function changeOutbox(key: string, change: Partial<OutboxItem>): void {
-  dispatch({ type: 'outbox', outbox: changeItem(getState().outbox, key, change) })
+  dispatch({ type: 'unsent', key })
 }
 
 async function deliver(item: OutboxItem): Promise<void> {
   try {
     const result = await client.sessions.send(item.sessionId, { text: item.text, when: item.when }, { idempotencyKey: item.key })
-    changeOutbox(item.key, { state: 'sent', messageId: result.messageId })
+    dispatch({ type: 'sent', key: item.key, change: { state: 'sent', messageId: result.messageId } })
   } catch (error) {
     const { problem, failure } = noticeOf(error)
-    changeOutbox(item.key, { state: 'failed', error: problem?.code ?? failure ?? 'network', detail: problem?.detail ?? null })
+    const change = { state: 'failed', error: problem?.code ?? failure ?? 'network', detail: problem?.detail ?? null } as const
+    dispatch({ type: 'sent', key: item.key, change })
   }
 }
 

@@ -38,7 +38,9 @@ export type AppAction =
   | { type: 'approvals'; approvals: Approval[] }
   | { type: 'approval'; approval: Approval }
   | { type: 'session'; session: Session }
-  | { type: 'outbox'; outbox: readonly OutboxItem[] }
+  | { type: 'sending'; item: OutboxItem }
+  | { type: 'sent'; key: string; change: Partial<OutboxItem> }
+  | { type: 'unsent'; key: string }
 
 export function initialState(outbox: readonly OutboxItem[]): AppState {
   return { line: { state: 'connecting' }, asOf: null, sessions: null, views: {}, approvals: {}, outbox }
@@ -69,8 +71,14 @@ export function reduceApp(state: AppState, action: AppAction): AppState {
       )
     case 'session':
       return noteSession(state, action.session)
-    case 'outbox':
-      return { ...state, outbox: action.outbox }
+    case 'sending':
+      return { ...state, outbox: [...state.outbox, action.item] }
+    case 'sent': {
+      const outbox = state.outbox.map((item) => (item.key === action.key ? { ...item, ...action.change } : item))
+      return Object.keys(state.views).reduce(settle, { ...state, outbox })
+    }
+    case 'unsent':
+      return { ...state, outbox: state.outbox.filter((item) => item.key !== action.key) }
     default:
       return state
   }

@@ -25,9 +25,10 @@ export function shortAge(at: string, now: number, locale: string, words: { now: 
   return formatter(locale, { month: 'short', day: 'numeric' }).format(new Date(at))
 }
 
-/** `0.4 s`, `12 s`, `2 m 14 s`, `1 h 3 m`. */
+/** `46 ms`, `1.4 s`, `12 s`, `2 m 14 s`, `1 h 3 m`. */
 export function duration(ms: number, words: { h: string; m: string; s: string }): string {
-  if (ms < 10 * SECOND) return `${(Math.max(0, ms) / SECOND).toFixed(1)} ${words.s}`
+  if (ms < SECOND) return `${String(Math.max(0, Math.round(ms)))} ms`
+  if (ms < 10 * SECOND) return `${(ms / SECOND).toFixed(1)} ${words.s}`
   const seconds = Math.round(ms / SECOND)
   if (seconds < 60) return `${String(seconds)} ${words.s}`
   const minutes = Math.floor(seconds / 60)

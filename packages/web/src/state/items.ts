@@ -18,8 +18,8 @@ export type Item = Base &
     | { kind: 'tool'; rowId: string; part: ToolPart; running: boolean; durationMs: number | null }
     | { kind: 'file'; rowId: string; url: string; mediaType: string; name: string }
     | { kind: 'source'; rowId: string; url: string; title: string }
-    | { kind: 'note'; rowId: string; name: string; text: string }
-    | { kind: 'end'; row: Message; last: boolean }
+    | { kind: 'note'; rowId: string; code: string; text: string }
+    | { kind: 'end'; row: Message; /** When the turn began; a steer may have closed rows of it before. */ startedAt: string; last: boolean }
     | { kind: 'live'; messageId: string | null }
   )
 
@@ -29,7 +29,7 @@ export function buildItems(view: SessionView, sending: readonly OutboxItem[]): I
   const items = settled.slice()
   for (let index = upTo; index < view.rows.length; index += 1) pushRow(items, view.rows, index, view)
   for (const item of sending) items.push({ kind: 'sending', key: `sending-${item.key}`, gap: 3, item })
-  if (view.turn !== null) items.push({ kind: 'live', key: 'live', gap: 2, messageId: view.turn.messageId })
+  if (view.turn !== null) items.push({ kind: 'live', key: 'live', gap: 1, messageId: view.turn.messageId })
   return items
 }
 
@@ -67,7 +67,21 @@ function pushRow(items: Item[], rows: readonly Message[], index: number, view: S
     if (item !== null) items.push(spaced(item, items.at(-1)))
   })
   if (row.status === 'pending' || row.boundary === 'row-roll') return
-  items.push({ kind: 'end', key: `end-${row.id}`, gap: row.status === 'success' ? 1 : 2, row, last: index === rows.length - 1 })
+  items.push({
+    kind: 'end',
+    key: `end-${row.id}`,
+    gap: row.status === 'success' ? 1 : 2,
+    row,
+    startedAt: turnStart(rows, index),
+    last: index === rows.length - 1,
+  })
+}
+
+function turnStart(rows: readonly Message[], index: number): string {
+  const row = rows[index]
+  if (row === undefined) return ''
+  const before = row.rollOf === null ? -1 : rows.findLastIndex((each, at) => at < index && each.id === row.rollOf)
+  return before < 0 ? row.createdAt : turnStart(rows, before)
 }
 
 const userItems = new WeakMap<Message, Item>()
@@ -92,10 +106,15 @@ const partItems = new WeakMap<MessagePart, Item | { kind: 'none' }>()
 
 function partItem(row: Message, part: MessagePart, at: number, timings: Timings): Item | null {
   const known = partItems.get(part)
-  if (known !== undefined) return known.kind === 'none' ? null : known
+  if (known !== undefined && !isLate(known, part, timings)) return known.kind === 'none' ? null : known
   const made = makePart(row, part, `${row.id}-${String(at)}`, timings)
   partItems.set(part, made ?? { kind: 'none' })
   return made
+}
+
+/** How long a call ran is told after its output. */
+function isLate(item: Item | { kind: 'none' }, part: MessagePart, timings: Timings): boolean {
+  return item.kind === 'tool' && part.type === 'dynamic-tool' && item.durationMs !== (timings[part.toolCallId] ?? null)
 }
 
 function makePart(row: Message, part: MessagePart, key: string, timings: Timings): Item | null {
@@ -126,12 +145,14 @@ function makePart(row: Message, part: MessagePart, key: string, timings: Timings
   }
 }
 
-/** Notes of the host inside a message, e.g. that the context was lost. Unknown data is nothing a person reads. */
+/** What is told inside a message: that the context was lost, or was summarised. Unknown data is nothing a person reads. */
 function noteOf(base: Base & { rowId: string }, part: Extract<MessagePart, { type: `data-${string}` }>): Item | null {
   const { data } = part
   if (typeof data !== 'object' || data === null || Array.isArray(data)) return null
-  const text = data['text'] ?? data['message']
-  return typeof text === 'string' ? { ...base, kind: 'note', name: part.type.slice('data-'.length), text } : null
+  const { code, text, phase, detail } = data
+  if (part.type === 'data-compaction' && typeof phase === 'string')
+    return { ...base, kind: 'note', code: `compaction-${phase}`, text: typeof detail === 'string' ? detail : '' }
+  return typeof text === 'string' ? { ...base, kind: 'note', code: typeof code === 'string' ? code : '', text } : null
 }
 
 const isData = (part: MessagePart): part is Extract<MessagePart, { type: `data-${string}` }> => part.type.startsWith('data-')
@@ -154,13 +175,11 @@ const tight = new WeakMap<Item, Item>()
 
 type Timings = { readonly [toolCallId: string]: number }
 
-/** `metadata.timing.tools[toolCallId]`, milliseconds a call ran, approvals not counted. */
+/** `metadata.toolMs[toolCallId]`: milliseconds a call ran, approvals not counted. */
 function timingsOf(metadata: Message['metadata']): Timings {
-  const timing = metadata['timing']
-  if (typeof timing !== 'object' || timing === null || Array.isArray(timing)) return {}
-  const tools = timing['tools']
-  if (typeof tools !== 'object' || tools === null || Array.isArray(tools)) return {}
-  return Object.fromEntries(Object.entries(tools).filter((entry): entry is [string, number] => typeof entry[1] === 'number'))
+  const timings = metadata['toolMs']
+  if (typeof timings !== 'object' || timings === null || Array.isArray(timings)) return {}
+  return Object.fromEntries(Object.entries(timings).filter((entry): entry is [string, number] => typeof entry[1] === 'number'))
 }
 
 /** `providerMetadata.wheelhouse.durationMs` of a reasoning part. */

@@ -30,10 +30,6 @@ function hasArrived(item: OutboxItem, view: SessionView): boolean {
   return view.queue.some(isIt) || view.rows.some(isIt)
 }
 
-export function changeItem(outbox: readonly OutboxItem[], key: string, change: Partial<OutboxItem>): readonly OutboxItem[] {
-  return outbox.map((item) => (item.key === key ? { ...item, ...change } : item))
-}
-
 /** What a page that is opened anew makes of stored items: nobody waits for their answer any more. */
 export function reviveOutbox(stored: unknown): OutboxItem[] {
   if (!Array.isArray(stored)) return []

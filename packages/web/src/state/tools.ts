@@ -158,7 +158,7 @@ const DANGEROUS: readonly (readonly [Danger, RegExp])[] = [
 
 function dangersOf(kind: ToolKind, raw: string, workspace: string | null): Danger[] {
   if (kind === 'fetch' || kind === 'web-search') return ['network']
-  if (kind === 'edit' || kind === 'write') return isOutside(raw, workspace) ? ['outside'] : []
+  if (kind === 'edit' || kind === 'write' || kind === 'read' || kind === 'list') return isOutside(raw, workspace) ? ['outside'] : []
   if (kind !== 'shell') return []
   return DANGEROUS.filter(([, pattern]) => pattern.test(raw)).map(([danger]) => danger)
 }

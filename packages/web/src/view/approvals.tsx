@@ -72,12 +72,14 @@ function ApprovalCard({ approval }: { approval: Approval }) {
 
 function ToolAsk({ approval }: { approval: Approval }) {
   const m = useMessages()
-  const { workspace } = useSessionContext()
+  const { workspace, isOwnFolder } = useSessionContext()
   const tool = summarizeTool(approval.toolName, approval.input, workspace)
   return (
     <>
       <div className="flex items-start gap-2">
-        <p className="min-w-0 grow font-medium [overflow-wrap:anywhere]">{m.will(tool.kind, tool, folderName(workspace))}</p>
+        <p className="min-w-0 grow font-medium [overflow-wrap:anywhere]">
+          {m.will(tool.kind, tool, isOwnFolder ? m.itsFolder : folderName(workspace))}
+        </p>
         <time className="shrink-0 pt-0.5 text-xs text-faint" dateTime={approval.requestedAt}>
           {m.askedAt(clockTime(approval.requestedAt, m.locale))}
         </time>

@@ -1,5 +1,5 @@
 /** One block of the transcript. Memoised by its item: a stream redraws the block it writes to. */
-import { CornerDownRight, Link2, Paperclip, RotateCcw } from 'lucide-react'
+import { CornerDownRight, Info, Link2, Paperclip, RotateCcw } from 'lucide-react'
 import { memo } from 'react'
 import { explainIn, useMessages } from '../i18n/index.ts'
 import { dropItem, resendItem } from '../state/actions.ts'
@@ -36,9 +36,9 @@ export const Block = memo(function Block({ item }: { item: Item }) {
     case 'source':
       return <Source url={item.url} title={item.title} />
     case 'note':
-      return <Note text={item.text} />
+      return <Note code={item.code} text={item.text} />
     case 'end':
-      return <EndRow row={item.row} last={item.last} />
+      return <EndRow row={item.row} startedAt={item.startedAt} last={item.last} />
     case 'live':
       return <LiveRow messageId={item.messageId} />
     default:
@@ -155,6 +155,13 @@ function Source({ url, title }: { url: string; title: string }) {
   )
 }
 
-function Note({ text }: { text: string }) {
-  return <p className="rounded-lg border border-line px-3 py-2 text-sm text-muted">{text}</p>
+function Note({ code, text }: { code: string; text: string }) {
+  const m = useMessages()
+  const known = m.notes[code]
+  return (
+    <p className="flex items-start gap-2 rounded-lg border border-line px-3 py-2 text-sm text-muted">
+      <Info size={15} className="mt-0.5 shrink-0" aria-hidden />
+      <span>{known === undefined ? text : text === '' || code === 'CONTEXT_LOST' ? known : `${known} ${text}`}</span>
+    </p>
+  )
 }

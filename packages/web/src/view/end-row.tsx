@@ -4,7 +4,7 @@ import { useState } from 'react'
 import type { Message } from '@wheelhouse/client'
 import { explainIn, useMessages } from '../i18n/index.ts'
 import { discardQueue, runQueue, sendMessage } from '../state/actions.ts'
-import { clockTime, duration, fullTime } from '../state/format.ts'
+import { clockTime, duration, fullTime, tokens } from '../state/format.ts'
 import { textOf } from '../state/items.ts'
 import { paths } from '../state/route.ts'
 import { useApp } from '../state/store.ts'
@@ -12,26 +12,35 @@ import { Link } from './link.tsx'
 import { useSessionContext } from './session-context.ts'
 import { Button, Confirm, CopyButton, cx } from './ui.tsx'
 
-export function EndRow({ row, last }: { row: Message; last: boolean }) {
-  return row.status === 'success' ? <Done row={row} /> : <Trouble row={row} last={last} />
+export function EndRow({ row, startedAt, last }: { row: Message; startedAt: string; last: boolean }) {
+  return row.status === 'success' ? <Done row={row} startedAt={startedAt} /> : <Trouble row={row} last={last} />
 }
 
-function Done({ row }: { row: Message }) {
+function Done({ row, startedAt }: { row: Message; startedAt: string }) {
   const m = useMessages()
-  const took = Date.parse(row.updatedAt) - Date.parse(row.createdAt)
+  const took = Date.parse(row.updatedAt) - Date.parse(startedAt)
   return (
     <div className="group flex min-h-6 items-center gap-2 text-xs text-faint tabular-nums">
       <time dateTime={row.updatedAt} title={fullTime(row.updatedAt, m.locale)}>
         {clockTime(row.updatedAt, m.locale)}
       </time>
       <span aria-hidden>·</span>
-      <span title={row.modelId ?? undefined}>{m.took(duration(took, m.units))}</span>
+      <span title={[row.modelId, usageOf(row, m)].filter((part) => part !== null).join('\n')}>{m.took(duration(took, m.units))}</span>
       <CopyButton
         text={() => textOf(row.parts)}
         className="opacity-0 transition-opacity duration-100 group-hover:opacity-100 focus-visible:opacity-100 max-md:opacity-100"
       />
     </div>
   )
+}
+
+/** What the turn cost, where the agent told it. */
+function usageOf(row: Message, m: ReturnType<typeof useMessages>): string | null {
+  const { usage, costUsd } = row.metadata
+  if (typeof usage !== 'object' || usage === null || Array.isArray(usage)) return null
+  const sum = (...names: string[]): number => names.reduce((total, name) => total + (typeof usage[name] === 'number' ? usage[name] : 0), 0)
+  const cost = typeof costUsd === 'number' ? costUsd.toFixed(2) : null
+  return m.usage(tokens(sum('inputTokens', 'cacheReadTokens', 'cacheWriteTokens')), tokens(sum('outputTokens')), cost)
 }
 
 const ICONS = { paused: Square, interrupted: Unplug, error: CircleAlert } as const

@@ -2,7 +2,7 @@
 import { Component, useEffect, useState, type ErrorInfo, type ReactNode } from 'react'
 import { useMessages } from '../i18n/index.ts'
 import { loadApprovals } from '../state/actions.ts'
-import { needsOf } from '../state/needs.ts'
+import { needsOf, newestFirst } from '../state/needs.ts'
 import { usePrefs, setPrefs } from '../state/prefs.ts'
 import { go, paths, useRoute, type Route } from '../state/route.ts'
 import { useApp } from '../state/store.ts'
@@ -118,7 +118,7 @@ function useGlobalKeys(route: Route, onSearch: () => void, onKeys: () => void): 
   const order = useApp(
     (state) =>
       Object.values(state.sessions ?? {})
-        .toSorted((a, b) => (a.updatedAt < b.updatedAt ? 1 : -1))
+        .toSorted(newestFirst)
         .map((session) => session.id),
     sameIds,
   )

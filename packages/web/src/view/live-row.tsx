@@ -14,7 +14,8 @@ export const LiveRow = memo(function LiveRow({ messageId }: { messageId: string 
   const now = useNow(1_000)
   const turn = view?.turn
   if (view === undefined || turn == null || turn.messageId !== messageId) return null
-  const elapsed = duration(Math.max(0, Math.floor((now - Date.parse(turn.startedAt)) / 1000) * 1000), m.units).replace('.0', '')
+  const seconds = Math.max(0, Math.floor((now - Date.parse(turn.startedAt)) / 1_000))
+  const elapsed = seconds < 10 ? `${String(seconds)} ${m.units.s}` : duration(seconds * 1_000, m.units)
   const waits = view.approvals.some((approval) => approval.status === 'pending')
   const trouble = turn.stalled || view.retry !== null
   return (
@@ -34,5 +35,7 @@ function liveText(view: SessionView, waits: boolean, m: ReturnType<typeof useMes
     return `${m.retrying(retry.attempt, retry.maxAttempts, Math.round(retry.delayMs / 1000))}${retry.reason === '' ? '' : `: ${retry.reason}`}`
   if (turn?.stalled === true) return m.stalled(elapsed)
   if (view.compacting) return m.compacting
-  return turn?.phase === 'connecting' ? m.starting : m.working
+  // The first words prove that it runs, also before the host says so.
+  const speaks = turn !== null && (view.pending[turn.messageId]?.n ?? 0) > 0
+  return turn?.phase === 'connecting' && !speaks ? m.starting : m.working
 }

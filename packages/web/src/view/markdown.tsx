@@ -51,7 +51,7 @@ function Picture({ src, alt }: ComponentProps<'img'> & { node?: unknown }) {
 
 function Table({ node: _node, className: _className, ...rest }: ComponentProps<'table'> & { node?: unknown }) {
   return (
-    <div className="overflow-x-auto">
+    <div className="wide overflow-x-auto">
       <table {...rest} />
     </div>
   )
@@ -92,7 +92,8 @@ const components: Components = {
 export const Markdown = memo(function Markdown({ text, streaming }: { text: string; streaming: boolean }) {
   return (
     <Streamdown
-      mode={streaming ? 'streaming' : 'static'}
+      mode="streaming"
+      parseIncompleteMarkdown={streaming}
       className="prose"
       components={components}
       controls={false}

@@ -31,7 +31,7 @@ export function useNotifier(): void {
       const tool = summarizeTool(approval.toolName, approval.input, session.workspace.path)
       // The tag keeps several tabs from telling the same thing twice.
       const note = new Notification(m.notifyTitle(session.name || m.unnamed), {
-        body: m.will(tool.kind, tool, session.workspace.path),
+        body: m.will(tool.kind, tool, session.workspace.kind === 'system' ? m.itsFolder : session.workspace.path),
         tag: approval.id,
       })
       note.addEventListener('click', () => {

@@ -1,6 +1,6 @@
 import { useMemo, useRef, useState, type ReactNode } from 'react'
 import { useMessages } from '../i18n/index.ts'
-import { moodOf } from '../state/needs.ts'
+import { moodOf, newestFirst } from '../state/needs.ts'
 import { useAgents } from '../state/queries.ts'
 import { go, paths } from '../state/route.ts'
 import { useApp } from '../state/store.ts'
@@ -84,7 +84,7 @@ function useEntries(query: string): Entry[] {
     const matches = (...texts: string[]): boolean => words.every((word) => texts.some((text) => text.toLowerCase().includes(word)))
     const names = new Map(agents?.map((agent) => [agent.id, agent.name]))
     const found = Object.values(sessions ?? {})
-      .toSorted((a, b) => (a.updatedAt < b.updatedAt ? 1 : -1))
+      .toSorted(newestFirst)
       .filter((session) => matches(session.name, names.get(session.agentId ?? '') ?? '', session.workspace.path, session.lastText))
       .map((session): Entry => ({
         key: session.id,

@@ -1,6 +1,6 @@
 /** The list on the left: what needs the person, then every session under its agent. */
 import { Bot, CircleAlert, CircleHelp, Keyboard, PanelLeftClose, PauseCircle, Plus, Search, Settings2, Unplug } from 'lucide-react'
-import { memo, useMemo, type ReactNode } from 'react'
+import { memo, useEffect, useMemo, useRef, useState, type ReactNode } from 'react'
 import type { Session } from '@wheelhouse/client'
 import { useMessages } from '../i18n/index.ts'
 import { firstLine, fullTime, shortAge } from '../state/format.ts'
@@ -17,6 +17,8 @@ import { cx, Dot, IconButton, Kbd, useNow } from './ui.tsx'
 
 export function Rail({ className, onSearch, onKeys }: { className: string; onSearch: () => void; onKeys: () => void }) {
   const m = useMessages()
+  // Nothing changes its place under the pointer.
+  const [isStill, setStill] = useState(false)
   return (
     <nav
       aria-label={m.sessions}
@@ -56,9 +58,9 @@ export function Rail({ className, onSearch, onKeys }: { className: string; onSea
           <Plus size={16} aria-hidden />
         </Link>
       </div>
-      <div className="min-h-0 grow overflow-y-auto px-2 pb-2">
+      <div className="min-h-0 grow overflow-y-auto px-2 pb-2" onMouseEnter={() => setStill(true)} onMouseLeave={() => setStill(false)}>
         <Needs />
-        <Sessions />
+        <Sessions isStill={isStill} />
       </div>
       <RailFoot onKeys={onKeys} />
     </nav>
@@ -179,18 +181,22 @@ function needText(need: Need, m: ReturnType<typeof useMessages>): string {
   }
 }
 
-function Sessions() {
+function Sessions({ isStill }: { isStill: boolean }) {
   const m = useMessages()
+  const shown = useRef<string[]>([])
   const route = useRoute()
   const sessions = useApp((state) => state.sessions)
   const agents = useAgents()
   const now = useNow(30_000)
   const groups = useMemo(() => {
     const names = new Map(agents.data?.map((agent) => [agent.id, agent.name]))
-    return groupSessions(Object.values(sessions ?? {}), (id) =>
-      id === null ? m.noAgentGroup : (names.get(id) ?? (agents.isPending ? '…' : m.noAgentGroup)),
-    )
-  }, [sessions, agents.data, agents.isPending, m])
+    const nameOf = (id: string | null): string =>
+      id === null ? m.noAgentGroup : (names.get(id) ?? (agents.isPending ? '…' : m.noAgentGroup))
+    return groupSessions(Object.values(sessions ?? {}), nameOf, isStill ? shown.current : null)
+  }, [sessions, agents.data, agents.isPending, m, isStill])
+  useEffect(() => {
+    shown.current = groups.flatMap((group) => group.sessions.map((session) => session.id))
+  }, [groups])
   if (sessions === null) return <RailSkeleton />
   if (groups.length === 0) return <p className="px-2 py-4 text-sm text-muted">{m.noSessionsYet}</p>
   return groups.map((group) => (

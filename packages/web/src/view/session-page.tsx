@@ -22,7 +22,8 @@ export function SessionPage({ id, messageId }: { id: string; messageId: string |
   useEffect(() => openSession(id), [id])
   const session = view?.session ?? listed ?? null
   const workspace = session?.workspace.path ?? null
-  const context = useMemo(() => ({ sessionId: id, workspace }), [id, workspace])
+  const isOwnFolder = session?.workspace.kind === 'system'
+  const context = useMemo(() => ({ sessionId: id, workspace, isOwnFolder }), [id, workspace, isOwnFolder])
   if (view?.removed === true) return <Nothing text={m.sessionGone} />
   return (
     <SessionContext value={context}>

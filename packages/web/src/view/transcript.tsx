@@ -1,7 +1,7 @@
 /** The transcript: a virtual list of blocks that follows the end only while it is at the end. */
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { ArrowDown } from 'lucide-react'
-import { useEffect, useLayoutEffect, useMemo, useRef, useState, type RefObject } from 'react'
+import { useEffect, useMemo, useRef, useState } from 'react'
 import type { SessionView } from '@wheelhouse/client'
 import { useMessages } from '../i18n/index.ts'
 import { buildItems, type Item } from '../state/items.ts'
@@ -9,6 +9,7 @@ import { loadOlder } from '../state/sessions.ts'
 import { useApp } from '../state/store.ts'
 import { Block } from './block.tsx'
 import { useKeys, isTyping } from './keys.ts'
+import { useStick } from './stick.ts'
 import { cx } from './ui.tsx'
 
 /** Heights before a block was measured. */
@@ -25,62 +26,54 @@ const ESTIMATES: { readonly [kind in Item['kind']]: number } = {
   end: 30,
   live: 36,
 }
-/** How near the end counts as at the end: a line of slack, so that a growing line does not let go. */
-const END_PX = 48
+const FAR = 1e9
+/** A transcript shorter than this may not fill a screen: its older page is read at once. */
+const SHORT_PX = 2_000
 /** Older pages are read this many blocks before the first one comes into sight. */
 const OLDER_AHEAD = 30
 const GAPS = ['pt-0.5', 'pt-1.5', 'pt-3.5', 'pt-7'] as const
 
 export function Transcript({ view, target }: { view: SessionView; target: string | null }) {
-  const m = useMessages()
   const outbox = useApp((state) => state.outbox)
   const items = useMemo(() => {
     // While nothing runs, what is sent stands where its row will be; otherwise it waits in the queue strip.
     const sending = view.turn === null && view.queue.length === 0 ? outbox.filter((item) => item.sessionId === view.sessionId) : []
     return buildItems(view, sending)
   }, [view, outbox])
+  return items.length === 0 ? <Empty /> : <List view={view} items={items} target={target} />
+}
+
+function List({ view, items, target }: { view: SessionView; items: Item[]; target: string | null }) {
+  const m = useMessages()
   const scroller = useRef<HTMLDivElement>(null)
+  const content = useRef<HTMLDivElement>(null)
   const list = useVirtualizer({
     count: items.length,
     getScrollElement: () => scroller.current,
     estimateSize: (index) => ESTIMATES[items[index]?.kind ?? 'text'],
     getItemKey: (index) => items[index]?.key ?? index,
     overscan: 8,
+    // Older pages go in front without moving what is read.
     anchorTo: 'end',
-    followOnAppend: true,
-    scrollEndThreshold: END_PX,
+    // Far behind the end, so that the first blocks drawn are the last ones.
+    initialOffset: target === null ? FAR : 0,
     paddingStart: 8,
     paddingEnd: 24,
   })
-  const atEnd = useAtEnd(scroller, () => list.scrollToEnd())
-  const [flash, setFlash] = useState<string | null>(null)
-
-  // A session opens at its end, or at the message its address names.
-  const opened = useRef(false)
-  useLayoutEffect(() => {
-    if (opened.current || items.length === 0) return
-    opened.current = true
-    if (target === null) list.scrollToEnd()
-  }, [items.length, list, target])
-  useEffect(() => {
-    const index = target === null ? -1 : items.findIndex((item) => item.key.startsWith(target))
-    if (index < 0 || flash === target) return
-    list.scrollToIndex(index, { align: 'start' })
-    setFlash(target)
-  }, [items, target, list, flash])
-
+  const { atEnd, toEnd } = useStick(scroller, content, target === null)
+  const flash = useTarget(view, items, target, (index) => list.scrollToIndex(index, { align: 'start' }))
   const first = list.getVirtualItems()[0]?.index ?? 0
-  const needsOlder = view.before !== null && first < OLDER_AHEAD
+  const isShort = list.getTotalSize() < SHORT_PX
+  const needsOlder = first < OLDER_AHEAD && (!atEnd || isShort)
   useEffect(() => {
-    if (needsOlder && opened.current) void loadOlder(view.sessionId)
+    if (needsOlder) void loadOlder(view.sessionId)
   }, [needsOlder, view.sessionId, view.before])
 
   useKeys((event) => {
-    if (event.key === 'g' && !isTyping(event) && !event.metaKey && !event.ctrlKey && !event.altKey) return list.scrollToEnd()
+    if (event.key === 'g' && !isTyping(event) && !event.metaKey && !event.ctrlKey && !event.altKey) return toEnd()
     return false
   })
 
-  if (items.length === 0) return <Empty />
   return (
     <div className="relative min-h-0 grow">
       <div
@@ -91,7 +84,7 @@ export function Transcript({ view, target }: { view: SessionView; target: string
         tabIndex={0}
         className="h-full overflow-y-auto overscroll-contain px-4 [overflow-anchor:none] focus-visible:outline-offset-[-2px] max-md:px-3"
       >
-        <div className="relative mx-auto w-full max-w-[76ch]" style={{ height: list.getTotalSize() }}>
+        <div ref={content} className="relative mx-auto w-full max-w-[76ch]" style={{ height: list.getTotalSize() }}>
           {list.getVirtualItems().map((place) => {
             const item = items[place.index]
             if (item === undefined) return null
@@ -109,34 +102,23 @@ export function Transcript({ view, target }: { view: SessionView; target: string
           })}
         </div>
       </div>
-      {!atEnd && <ToNewest streaming={view.turn !== null} onClick={() => list.scrollToEnd()} />}
+      {!atEnd && <ToNewest streaming={view.turn !== null} onClick={toEnd} />}
       <Announcer view={view} />
     </div>
   )
 }
 
-/** Whether the list is scrolled to its end. When the window or what stands below changes its height, the end stays in sight. */
-function useAtEnd(scroller: RefObject<HTMLDivElement | null>, toEnd: () => void): boolean {
-  const [atEnd, setAtEnd] = useState(true)
-  const latest = useRef({ atEnd, toEnd })
+/** Goes to the message the address names, reading older pages until it is there. Returns its key once it was found. */
+function useTarget(view: SessionView, items: Item[], target: string | null, show: (index: number) => void): string | null {
+  const [found, setFound] = useState<string | null>(null)
   useEffect(() => {
-    latest.current = { atEnd, toEnd }
+    if (target === null || found === target) return
+    const index = items.findIndex((item) => item.key.startsWith(target))
+    if (index < 0) return void loadOlder(view.sessionId)
+    setFound(target)
+    show(index)
   })
-  useEffect(() => {
-    const element = scroller.current
-    if (element === null) return
-    const look = (): void => setAtEnd(element.scrollHeight - element.scrollTop - element.clientHeight <= END_PX)
-    const observer = new ResizeObserver(() => {
-      if (latest.current.atEnd) latest.current.toEnd()
-    })
-    observer.observe(element)
-    element.addEventListener('scroll', look, { passive: true })
-    return () => {
-      observer.disconnect()
-      element.removeEventListener('scroll', look)
-    }
-  }, [scroller])
-  return atEnd
+  return found
 }
 
 function ToNewest({ streaming, onClick }: { streaming: boolean; onClick: () => void }) {
