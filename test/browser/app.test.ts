@@ -98,7 +98,7 @@ test('Stop in the page ends the turn, and the row says so', { timeout: 120_000 }
   await composer.press('Enter')
   await until('the turn to speak', async () => (await client.sessions.get(session.id)).turn?.phase === 'open', 60_000)
   await page.getByRole('button', { name: /^Stop/ }).first().click()
-  await page.getByText('Stopped by you').first().waitFor()
+  await page.getByText('Stopped', { exact: true }).first().waitFor()
   assert.equal((await client.sessions.transcript(session.id)).items.at(-1)?.status, 'paused')
 })
 
