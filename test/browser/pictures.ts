@@ -15,6 +15,7 @@ type Shot = {
   path: (world: World) => string
   act?: (page: Page, seed: SeedServer) => Promise<void>
   language?: 'zh'
+  size?: { width: number; height: number }
 }
 
 const sessionNamed =
@@ -38,6 +39,28 @@ const SHOTS: Shot[] = [
   { name: 'question', path: sessionNamed('Move the docs') },
   { name: 'interrupted', path: sessionNamed('Translate') },
   { name: 'errors', path: sessionNamed('Nightly') },
+  { name: 'plan', path: sessionNamed('Split') },
+  { name: 'stalled', path: sessionNamed('Index') },
+  { name: 'quarantined', path: sessionNamed('Old experiment') },
+  {
+    name: 'unsent',
+    path: sessionNamed('Why is'),
+    act: async (page) => {
+      await page.locator('#composer').fill('This one cannot be sent, since the seeded host refuses all writes.')
+      await page.locator('#composer').press('Control+Enter')
+      await page.getByText('Not sent').waitFor()
+    },
+  },
+  {
+    name: 'dialog',
+    path: sessionNamed('Rows lost'),
+    act: async (page) => {
+      await page.getByRole('button', { name: 'More' }).click()
+      await page.getByRole('menuitem', { name: 'Delete the session' }).click()
+    },
+  },
+  { name: 'menu', path: sessionNamed('Rows lost'), act: (page) => page.getByRole('button', { name: 'More' }).click() },
+  { name: 'zoom', path: sessionNamed('Publish'), size: { width: 640, height: 410 } },
   { name: 'long', path: sessionNamed('A very long') },
   { name: 'empty-session', path: (world) => `/s/${world.sessions.at(-1)?.session.id ?? ''}` },
   { name: 'missing', path: at('/s/nothing') },
@@ -84,7 +107,7 @@ async function take(browser: Browser, shot: Shot, look: (typeof LOOKS)[number], 
   const world = shot.seed?.world ?? fullWorld()
   const seed = await startSeed({ world, ...shot.seed })
   const context = await browser.newContext({
-    viewport: { width: look.width, height: look.height },
+    viewport: shot.size ?? { width: look.width, height: look.height },
     colorScheme: look.colorScheme,
     locale: shot.language === 'zh' ? 'zh-CN' : 'en-GB',
     ...(look.width < 700 ? { deviceScaleFactor: 2, hasTouch: true, isMobile: true } : {}),

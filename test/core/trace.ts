@@ -217,7 +217,11 @@ const showEffect = (effect: Effect): string =>
 
 /** What text says is the agent's; what a data part says is the core's. */
 const dataOf = (effect: Effect): string =>
-  effect.type === 'journal-chunks' ? effect.chunks.flatMap((chunk) => ('data' in chunk ? [JSON.stringify(chunk.data)] : [])).join(' ') : ''
+  effect.type === 'publish-turn' && effect.phase === 'started'
+    ? `${effect.turn.turnId} ${effect.turn.phase}`
+    : effect.type === 'journal-chunks'
+      ? effect.chunks.flatMap((chunk) => ('data' in chunk ? [JSON.stringify(chunk.data)] : [])).join(' ')
+      : ''
 
 function showSession(s: Session): string {
   const { connection } = s

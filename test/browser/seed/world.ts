@@ -462,6 +462,82 @@ function long(agentId: string, turns: number): Seeded {
   return seeded(one, rows)
 }
 
+function planned(agentId: string): { seeded: Seeded; approvals: Approval[] } {
+  const one = session({
+    name: 'Split the settings page',
+    agentId,
+    status: 'waiting',
+    needsYou: 1,
+    lastText: 'Here is how I would do it.',
+    updatedAt: ago(21),
+  })
+  const ask = message(one.id, {
+    role: 'user',
+    parts: [text('The settings page is one file of 2,000 lines. Plan how to split it.')],
+    createdAt: ago(24),
+  })
+  const row = message(one.id, { role: 'assistant', status: 'pending', boundary: null, replyTo: ask.id, parts: [], createdAt: ago(24) })
+  const plan =
+    '## Plan\n\n1. **Move** each section into a file of its own\n2. Keep `Settings` as the list of them\n3. Run the tests after every move\n\nNothing a person sees changes.'
+  const card = approval(one.id, row.id, {
+    kind: 'plan',
+    toolName: 'ExitPlanMode',
+    toolCallId: 'plan1',
+    input: { plan },
+    requestedAt: ago(21),
+  })
+  const chunks: UIMessageChunk[] = [
+    { type: 'tool-input-available', toolCallId: 'plan1', toolName: 'ExitPlanMode', input: card.input, dynamic: true },
+  ]
+  return {
+    seeded: seeded(
+      one,
+      [ask, row],
+      {
+        turn: { turnId: newId(), messageId: row.id, phase: 'open', kind: 'user', headless: false, stalled: false, startedAt: ago(24) },
+        approvals: [card],
+      },
+      { [row.id]: chunks },
+    ),
+    approvals: [card],
+  }
+}
+
+function stalled(agentId: string): Seeded {
+  const one = session({ name: 'Index the archive', agentId, status: 'stalled', lastText: 'Reading 40,000 files.', updatedAt: ago(9) })
+  const ask = message(one.id, { role: 'user', parts: [text('Index the archive.')], createdAt: ago(15) })
+  const row = message(one.id, { role: 'assistant', status: 'pending', boundary: null, replyTo: ask.id, parts: [], createdAt: ago(15) })
+  const chunks: UIMessageChunk[] = [
+    { type: 'data-notice', id: 'n', data: { code: 'CONTEXT_LOST', text: 'The agent answers without its earlier conversation.' } },
+    { type: 'text-start', id: 't' },
+    { type: 'text-delta', id: 't', delta: 'Reading 40,000 files.' },
+    { type: 'text-end', id: 't' },
+  ]
+  return seeded(
+    one,
+    [ask, row],
+    { turn: { turnId: newId(), messageId: row.id, phase: 'open', kind: 'user', headless: false, stalled: true, startedAt: ago(15) } },
+    { [row.id]: chunks },
+  )
+}
+
+function putAside(agentId: string): Seeded {
+  const one = session({ name: 'Old experiment', agentId, status: 'quarantined', lastText: 'Done.', updatedAt: ago(4000) })
+  const ask = message(one.id, { role: 'user', parts: [text('Try it.')], createdAt: ago(4001), unanswered: true })
+  return seeded(one, [
+    ask,
+    message(one.id, {
+      role: 'assistant',
+      replyTo: ask.id,
+      status: 'error',
+      errorCode: 'INTERNAL_QUARANTINE',
+      parts: [text('Done.')],
+      createdAt: ago(4001),
+      updatedAt: ago(4000),
+    }),
+  ])
+}
+
 /** Everything at once. */
 export function fullWorld(): World {
   const real = provider({
@@ -482,6 +558,7 @@ export function fullWorld(): World {
   const trainee = agent({ name: 'Practice agent', providerId: practice.id, modelId: 'practice-1', permissionMode: 'bypassPermissions' })
   const publish = waiting(builder.id)
   const question = asking(reviewer.id)
+  const plan = planned(reviewer.id)
   const idle = ['Review the pull request about caching', 'Explain the scheduler', 'Rename Job to Task everywhere'].map((name, index) =>
     seeded(
       session({
@@ -513,11 +590,14 @@ export function fullWorld(): World {
       question.seeded,
       interrupted(builder.id),
       troubles(trainee.id),
+      plan.seeded,
+      stalled(builder.id),
+      putAside(trainee.id),
       long(builder.id, 120),
       ...idle,
       empty,
     ],
-    approvals: [...publish.approvals, ...question.approvals],
+    approvals: [...publish.approvals, ...question.approvals, ...plan.approvals],
   }
 }
 
