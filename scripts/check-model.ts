@@ -41,8 +41,18 @@ for (const [name, members] of Object.entries(unions)) {
 }
 if (process.argv.includes('--write')) writeFileSync(PAGE, page)
 
-const rows = page.split('\n').filter((line) => line.startsWith('| ')).map((line) => line.split(/(?<!\\)\|/).slice(1, -1).map((cell) => cell.trim()))
-for (const effect of unions['effects'] ?? []) if (!rows.some(([name = '', words = '']) => name === `\`${effect}\`` && words.length > 10)) errors.push(`${PAGE}: nothing is said of what re-creates ${effect} after a crash`)
+const rows = page
+  .split('\n')
+  .filter((line) => line.startsWith('| '))
+  .map((line) =>
+    line
+      .split(/(?<!\\)\|/)
+      .slice(1, -1)
+      .map((cell) => cell.trim()),
+  )
+for (const effect of unions['effects'] ?? [])
+  if (!rows.some(([name = '', words = '']) => name === `\`${effect}\`` && words.length > 10))
+    errors.push(`${PAGE}: nothing is said of what re-creates ${effect} after a crash`)
 
 const scenarios = readFileSync('test/core/scenarios.test.ts', 'utf8').length > 0
 const runs = new Set(globSync('test/**/*.test.ts'))
@@ -54,7 +64,11 @@ for (const [number = '', , state = '', files = '', test = ''] of rows.filter(([f
     if (globSync(`docs/decisions/${state.slice('departed '.length)}-*.md`).length === 0) errors.push(`${number}: no decision note ${state}`)
     continue
   }
-  for (const file of files.split(',').map((each) => each.trim()).filter((each) => each !== '')) if (!existsSync(file) && !existsSync(`packages/runtime/src/${file}`)) errors.push(`${number}: ${file} does not exist`)
+  for (const file of files
+    .split(',')
+    .map((each) => each.trim())
+    .filter((each) => each !== ''))
+    if (!existsSync(file) && !existsSync(`packages/runtime/src/${file}`)) errors.push(`${number}: ${file} does not exist`)
   if (state === 'done' && files === '') errors.push(`${number}: done, and no file`)
   if (state === 'done' || test !== '') checkTest(number, test)
 }

@@ -16,7 +16,7 @@ const SUITES: readonly Suite[] = [
   { name: 'core', files: ['test/core/**/*.test.ts', 'test/sim/**/*.test.ts'], apart: false },
   { name: 'client', files: ['test/client/**/*.test.ts', 'test/web/**/*.test.ts'], apart: false },
   { name: 'store', files: ['test/conformance/store/**/*.test.ts'], apart: false },
-  { name: 'host', files: ['test/host/**/*.test.ts', 'test/http/**/*.test.ts'], apart: true },
+  { name: 'host', files: ['test/host/**/*.test.ts', 'test/http/**/*.test.ts', 'test/cli/**/*.test.ts'], apart: true },
   { name: 'practice', files: ['test/practice/**/*.test.ts', 'test/process/**/*.test.ts'], apart: true },
   { name: 'driver', files: ['test/conformance/driver/**/*.test.ts', 'test/claude-code/**/*.test.ts'], apart: true },
   { name: 'recovery', files: ['test/recovery/**/*.test.ts'], apart: true },

@@ -16,6 +16,7 @@ import type { Effect } from '../../packages/runtime/src/core/effect.ts'
 import { load } from '../../packages/runtime/src/core/recovery.ts'
 import { step } from '../../packages/runtime/src/core/step.ts'
 import type { Session, Turn } from '../../packages/runtime/src/core/types.ts'
+import { sessionStatus } from '../../packages/runtime/src/core/view.ts'
 import type { Write } from '../../packages/runtime/src/core/write.ts'
 import { openSqliteStore } from '../../packages/runtime/src/store/sqlite/open.ts'
 import type { ResolvedContent, Store } from '../../packages/runtime/src/store/store.ts'
@@ -229,7 +230,7 @@ function showSession(s: Session): string {
     each === null ? [] : [`${name} ${each.id} ${each.stop === null ? each.phase : 'stopping'} in ${each.messageId}`]
   const queue = s.queue.map((input) => `${input.id}:${input.heldReason ?? input.state}${input.consumed ? '!' : ''}`)
   return [
-    `rev ${s.rev}`,
+    `rev ${s.rev} ${sessionStatus(s)}`,
     connection.phase === 'none' ? 'unconnected' : `${connection.phase} ${connection.generation}${connection.stale ? ' stale' : ''}`,
     ...turn('turn', s.turn),
     ...turn('deferred', s.deferred),
