@@ -45,11 +45,12 @@ export function makeManager(ledger: ProcessLedger, more: Partial<ProcessManagerP
   })
 }
 
-/** Alive and not a zombie, which only waits for its parent to look. */
+/** Alive: a zombie only waits for its parent to look, unless it has threads that still run. */
 export function alive(pid: number): boolean {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    return stat.slice(stat.lastIndexOf(')') + 2)[0] !== 'Z'
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+    return fields[0] !== 'Z' || Number(fields[17]) > 1
   } catch {
     // No such process.
     return false

@@ -51,6 +51,10 @@ const TERM_GRACE_MS = 1_500
 /** SIGKILL needs a moment; what is alive after it sleeps in the kernel and cannot be ended. */
 const KILL_GRACE_MS = 2_000
 const POLL_MS = 25
+/** Looks that must find nothing: between two of them a process may have been in the middle of a fork. */
+const CLEAN_LOOKS = 2
+/** A process younger than this whose environment cannot be read is starting its program; an older one has none for good. */
+const STARTING_MS = 2_000
 
 type Registered = { child: ChildProcess; entry: LedgerEntry }
 
@@ -102,7 +106,7 @@ export class ClaudeCodeProcessManager {
     const registered = this.#children.get(pid)
     if (registered === undefined) return 0
     const sinceMs = scope.startedWithinMs === null ? null : this.#table.nowMs() - scope.startedWithinMs
-    const { left } = await this.#end(() => this.#treeOf(registered.entry, scope.root, sinceMs))
+    const { left } = await this.#end(registered.entry, () => this.#treeOf(registered.entry, scope.root, sinceMs))
     return left.length
   }
 
@@ -159,13 +163,13 @@ export class ClaudeCodeProcessManager {
 
   /** What a child leaves behind (a server its shell started) goes with it. */
   async #sweepAfter(entry: LedgerEntry): Promise<void> {
-    const { left } = await this.#end(() => this.#markedBy(entry, this.#table.list()))
+    const { left } = await this.#end(entry, () => this.#markedBy(entry, this.#table.list()))
     if (left.length > 0) return
     this.#forget(entry)
   }
 
   async #reapOne(entry: LedgerEntry): Promise<{ ended: number; left: ProcessInfo[] }> {
-    const outcome = await this.#end(() => this.#treeOf(entry, true, null))
+    const outcome = await this.#end(entry, () => this.#treeOf(entry, true, null))
     if (outcome.left.length === 0) this.#forget(entry)
     return outcome
   }
@@ -191,19 +195,31 @@ export class ClaudeCodeProcessManager {
   }
 
   #markedBy(entry: LedgerEntry, list: readonly ProcessInfo[]): ProcessInfo[] {
-    return list.filter((info) => info.pid !== process.pid && this.#table.hasVariable(info.pid, `${MARKER_VARIABLE}=${entry.marker}`))
+    return list.filter((info) => info.pid !== process.pid && this.#marker(info.pid, entry) === 'yes')
   }
 
-  /** SIGTERM, then SIGKILL; looks again before each, since a tree grows while it is being ended. */
-  async #end(find: () => ProcessInfo[]): Promise<{ ended: number; left: ProcessInfo[] }> {
+  #marker(pid: number, entry: LedgerEntry): ReturnType<ProcessTable['hasVariable']> {
+    return this.#table.hasVariable(pid, `${MARKER_VARIABLE}=${entry.marker}`)
+  }
+
+  /** Somebody is in the middle of starting a program, so that nobody can say yet whose it is. */
+  #isUnclear(entry: LedgerEntry): boolean {
+    const sinceMs = this.#table.nowMs() - STARTING_MS
+    return this.#table.list().some((info) => (info.startedMs ?? 0) > sinceMs && this.#marker(info.pid, entry) === 'unknown')
+  }
+
+  /** SIGTERM, then SIGKILL; looks again all the time, since a tree grows while it is being ended. */
+  async #end(entry: LedgerEntry, find: () => ProcessInfo[]): Promise<{ ended: number; left: ProcessInfo[] }> {
     const seen = new Set<string>()
+    let clean = 0
     for (const [signal, graceMs] of [
       ['SIGTERM', TERM_GRACE_MS],
       ['SIGKILL', KILL_GRACE_MS],
     ] as const) {
       for (let waitedMs = 0; waitedMs <= graceMs; waitedMs += POLL_MS) {
         const alive = find()
-        if (alive.length === 0) return { ended: seen.size, left: [] }
+        clean = alive.length > 0 || this.#isUnclear(entry) ? 0 : clean + 1
+        if (clean >= CLEAN_LOOKS) return { ended: seen.size, left: [] }
         for (const info of alive) {
           const name = `${info.pid}:${info.startTime}`
           if (signal === 'SIGKILL' || !seen.has(name)) this.#signal(info, signal)

@@ -23,15 +23,18 @@ export type ProcessTable = {
   nowMs(): number
   /** The living processes; zombies count as gone. */
   list(): ProcessInfo[]
-  /** Whether its environment holds `text` as one variable; false also when that cannot be read. */
-  hasVariable(pid: number, text: string): boolean
+  /**
+   * Whether its environment holds `text` as one variable; `unknown` while it is being replaced by
+   * another program, and for good where it has no environment at all.
+   */
+  hasVariable(pid: number, text: string): 'yes' | 'no' | 'unknown'
 }
 
 /** The table of this system. */
 export function findProcessTable(platform: NodeJS.Platform = process.platform): ProcessTable {
   if (platform === 'linux' && readProc('/proc/self/stat') !== null) return procTable()
   if (platform !== 'win32' && spawnSync('ps', ['-p', String(process.pid)]).status === 0) return psTable()
-  return { kind: 'none', nowMs: () => 0, startTimeOf: () => null, list: () => [], hasVariable: () => false }
+  return { kind: 'none', nowMs: () => 0, startTimeOf: () => null, list: () => [], hasVariable: () => 'no' }
 }
 
 /** Clock ticks a second in /proc/<pid>/stat: fixed at 100 for user space on every Linux that Node runs on. */
@@ -52,7 +55,11 @@ function procTable(): ProcessTable {
         return info === null ? [] : [info]
       })
     },
-    hasVariable: (pid, text) => readProc(`/proc/${pid}/environ`)?.split('\0').includes(text) === true,
+    hasVariable(pid, text) {
+      const environment = readProc(`/proc/${pid}/environ`)
+      if (environment === '' && !isKernelThread(pid)) return 'unknown'
+      return environment?.split('\0').includes(text) === true ? 'yes' : 'no'
+    },
   }
 }
 
@@ -62,8 +69,18 @@ function parseStat(pid: number, stat: string | null, boot: string): ProcessInfo 
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   const [state, parent] = fields
   const ticks = Number(fields[19])
-  if (state === undefined || state === 'Z' || state === 'X' || !Number.isFinite(ticks)) return null
+  // The first thread of a process may be gone while others still hold its files and ports.
+  const isGone = state === undefined || ((state === 'Z' || state === 'X') && !(Number(fields[17]) > 1))
+  if (isGone || !Number.isFinite(ticks)) return null
   return { pid, parentPid: Number(parent), startTime: `${boot}:${ticks}`, startedMs: (ticks * 1000) / TICKS_PER_SECOND }
+}
+
+/** PF_KTHREAD in the flags of /proc/<pid>/stat. */
+const KERNEL_THREAD = 0x00200000
+
+function isKernelThread(pid: number): boolean {
+  const stat = readProc(`/proc/${pid}/stat`) ?? ''
+  return (Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[6]) & KERNEL_THREAD) !== 0
 }
 
 const uptimeMs = (): number => Number((readProc('/proc/uptime') ?? '0').split(' ')[0]) * 1000
@@ -84,7 +101,7 @@ function psTable(): ProcessTable {
     startTimeOf: (pid) =>
       parsePs(spawnSync('ps', ['-p', String(pid), '-o', 'pid=,ppid=,stat=,lstart='], { encoding: 'utf8' }).stdout)[0]?.startTime ?? null,
     list: () => parsePs(spawnSync('ps', ['-A', '-o', 'pid=,ppid=,stat=,lstart='], { encoding: 'utf8' }).stdout),
-    hasVariable: () => false,
+    hasVariable: () => 'no',
   }
 }
 
