@@ -57,7 +57,7 @@ export const en = {
   // Line to the host
   offline: (time: string) => `Not connected; what you see is as of ${time}. Trying again.`,
   offlineFirst: 'The host does not answer. Trying again.',
-  offlineHint: 'Is “wheelhouse serve” running?',
+  offlineHint: 'Is `wheelhouse serve` running?',
   tryNow: 'Try now',
   refusedLine: 'The host refuses this connection.',
   sessionGone: 'This session does not exist, or was deleted.',
@@ -89,7 +89,7 @@ export const en = {
   deleteSessionText: 'Its transcript goes for good, and a running turn is stopped. Files in the folder stay.',
   release: 'Take it back into use',
   quarantined: 'This session was put aside after an internal error, so that nothing in it gets worse. Its transcript is safe.',
-  quarantinedHint: 'Look with “wheelhouse doctor”, then take it back into use.',
+  quarantinedHint: 'Look with `wheelhouse doctor`, then take it back into use.',
   backgroundTasks: (n: number) => count(n, 'background task', 'background tasks'),
   modes: {
     default: 'Ask first',
@@ -168,7 +168,7 @@ export const en = {
   stopping: 'Stopping',
   waitsForYou: 'Waiting for you',
   compacting: 'Summarising the conversation to make room',
-  stalled: (time: string) => `No sign of life from the agent for ${time}. It may still be at work; stop it if not.`,
+  stalled: (time: string) => `No sign of life from the agent lately; its turn began ${time} ago. It may still be at work. Stop it if not.`,
   retrying: (attempt: number, max: number | null, seconds: number) =>
     `The provider failed; try ${String(attempt)}${max === null ? '' : ` of ${String(max)}`}${seconds > 0 ? ` in ${String(seconds)} s` : ''}`,
 

@@ -44,7 +44,7 @@ export const zh: Catalogue = {
 
   offline: (time) => `未连接；你看到的是 ${time} 的内容。正在重试。`,
   offlineFirst: '主机没有回应。正在重试。',
-  offlineHint: '“wheelhouse serve” 在运行吗？',
+  offlineHint: '`wheelhouse serve` 在运行吗？',
   tryNow: '立即重试',
   refusedLine: '主机拒绝了此连接。',
   sessionGone: '这个会话不存在，或已被删除。',
@@ -73,7 +73,7 @@ export const zh: Catalogue = {
   deleteSessionText: '对话记录将永久删除，正在进行的工作会被停止。文件夹里的文件会保留。',
   release: '恢复使用',
   quarantined: '此会话因内部错误被隔离，以免情况变坏。对话记录是安全的。',
-  quarantinedHint: '先用 “wheelhouse doctor” 检查，再恢复使用。',
+  quarantinedHint: '先用 `wheelhouse doctor` 检查，再恢复使用。',
   backgroundTasks: (n) => `${String(n)} 个后台任务`,
   modes: { default: '先询问', acceptEdits: '允许编辑', plan: '只做计划', auto: '自动', bypassPermissions: '完全放行' },
   modeHints: {
@@ -137,7 +137,7 @@ export const zh: Catalogue = {
   stopping: '正在停止',
   waitsForYou: '等你处理',
   compacting: '正在概括对话以腾出空间',
-  stalled: (time) => `智能体已 ${time} 没有动静。它可能仍在工作；如果不是，请停止它。`,
+  stalled: (time) => `智能体近来没有动静；本轮始于 ${time} 前。它可能仍在工作；如果不是，请停止它。`,
   retrying: (attempt, max, seconds) =>
     `模型服务出错；${seconds > 0 ? `${String(seconds)} 秒后` : ''}第 ${String(attempt)}${max === null ? '' : ` / ${String(max)}`} 次重试`,
 

@@ -44,16 +44,22 @@ export function connectLink(hear: (message: HubMessage) => void): Link {
 type Send = (message: TabMessage) => void
 
 function chooseTransport(hear: (message: HubMessage) => void, greetAgain: () => void): Send {
-  if ('SharedWorker' in globalThis) return overWorker(hear)
+  if ('SharedWorker' in globalThis) return overWorker(hear, greetAgain)
   if ('BroadcastChannel' in globalThis && 'locks' in navigator) return overChannel(hear, greetAgain)
   return alone(hear)
 }
 
-function overWorker(hear: (message: HubMessage) => void): Send {
+function overWorker(hear: (message: HubMessage) => void, greetAgain: () => void): Send {
   const worker = new SharedWorker(new URL('./stream-worker.ts', import.meta.url), { type: 'module', name: NAME })
+  let own: Send | null = null
   worker.port.addEventListener('message', (event: MessageEvent<HubMessage>) => hear(event.data))
+  worker.addEventListener('error', () => {
+    // The script could not be loaded, or is of a version that is gone: this tab goes alone.
+    own ??= alone(hear)
+    greetAgain()
+  })
   worker.port.start()
-  return (message) => worker.port.postMessage(message)
+  return (message) => (own === null ? worker.port.postMessage(message) : own(message))
 }
 
 function makeHub(): Hub {

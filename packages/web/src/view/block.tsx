@@ -100,13 +100,13 @@ export function Sending({ item }: { item: OutboxItem }) {
   return (
     <article className="flex flex-col items-end gap-1">
       <div className={cx(bubble, 'opacity-70')}>{item.text}</div>
-      <SendingState item={item} />
+      <SendingState item={item} className="justify-end" />
     </article>
   )
 }
 
 /** What became of sending it, and what one can do. */
-export function SendingState({ item }: { item: OutboxItem }) {
+export function SendingState({ item, className }: { item: OutboxItem; className?: string }) {
   const m = useMessages()
   if (item.state !== 'failed') {
     return (
@@ -117,7 +117,7 @@ export function SendingState({ item }: { item: OutboxItem }) {
   }
   const why = item.error === 'unfinished' ? m.unfinished : (m.failures[item.error ?? ''] ?? explainIn(m, item.error ?? '').title)
   return (
-    <div role="alert" className="flex flex-wrap items-center justify-end gap-2 text-xs">
+    <div role="alert" className={cx('flex flex-wrap items-center gap-2 text-xs', className)}>
       <span className="text-error">
         {m.notSent}. <span className="text-muted">{why}</span>
       </span>

@@ -11,6 +11,7 @@ import { useApp } from '../state/store.ts'
 import { Link } from './link.tsx'
 import { useSessionContext } from './session-context.ts'
 import { Button, Confirm, CopyButton, cx } from './ui.tsx'
+import { Words } from './words.tsx'
 
 export function EndRow({ row, startedAt, last }: { row: Message; startedAt: string; last: boolean }) {
   return row.status === 'success' ? <Done row={row} startedAt={startedAt} /> : <Trouble row={row} last={last} />
@@ -69,7 +70,11 @@ function Trouble({ row, last }: { row: Message; last: boolean }) {
             {clockTime(row.updatedAt, m.locale)}
           </time>
         </p>
-        {why !== null && why.advice !== '' && status !== 'paused' && <p className="text-muted">{why.advice}</p>}
+        {why !== null && why.advice !== '' && status !== 'paused' && (
+          <p className="text-muted">
+            <Words text={why.advice} />
+          </p>
+        )}
         {row.errorText !== null && row.errorText !== '' && (
           <pre
             className="mt-1 max-h-40 overflow-auto font-mono text-xs whitespace-pre-wrap text-muted [overflow-wrap:anywhere]"
@@ -81,7 +86,7 @@ function Trouble({ row, last }: { row: Message; last: boolean }) {
         {last && (
           <div className="mt-1.5 flex flex-wrap items-center gap-2 empty:hidden">
             {held > 0 && <span className="text-muted">{m.heldAfter(held)}</span>}
-            {status !== 'paused' && input !== undefined && held === 0 && (
+            {status !== 'paused' && row.errorCode !== 'INTERNAL_QUARANTINE' && input !== undefined && held === 0 && (
               <Button icon={RotateCcw} size="small" onClick={() => sendMessage(sessionId, textOf(input.parts), 'steer')}>
                 {m.sendAgain}
               </Button>

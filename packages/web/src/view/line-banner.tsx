@@ -4,6 +4,7 @@ import { explainIn, useMessages } from '../i18n/index.ts'
 import { clockTime } from '../state/format.ts'
 import { theLink, useApp } from '../state/store.ts'
 import { Button } from './ui.tsx'
+import { Words } from './words.tsx'
 
 /** A line that comes back within this is not worth a word. */
 const PATIENCE_MS = 1_500
@@ -31,7 +32,9 @@ export function LineBanner() {
       {shown && isDown && (
         <div className="flex items-center gap-2 border-b border-line bg-warn-soft px-4 py-1.5 text-sm text-warn">
           <CloudOff size={15} aria-hidden className="shrink-0" />
-          <span className="grow">{text}</span>
+          <span className="grow">
+            <Words text={text} />
+          </span>
           <Button look="quiet" size="tiny" className="text-warn" onClick={() => theLink()?.wake()}>
             {m.tryNow}
           </Button>

@@ -1,3 +1,4 @@
+import { Hourglass } from 'lucide-react'
 import { memo } from 'react'
 import type { SessionView } from '@wheelhouse/client'
 import { useMessages } from '../i18n/index.ts'
@@ -20,7 +21,7 @@ export const LiveRow = memo(function LiveRow({ messageId }: { messageId: string 
   const trouble = turn.stalled || view.retry !== null
   return (
     <p className={cx('flex min-h-6 items-center gap-2 text-sm', trouble || waits ? 'text-warn' : 'text-muted')}>
-      {!waits && <Spinner />}
+      {turn.stalled ? <Hourglass size={14} aria-hidden className="shrink-0" /> : !waits && <Spinner />}
       <span>{liveText(view, waits, m, elapsed)}</span>
       {!turn.stalled && <span className="text-faint tabular-nums">{elapsed}</span>}
     </p>

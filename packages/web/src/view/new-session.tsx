@@ -11,7 +11,6 @@ import { useAgents, useInfo, useProviders } from '../state/queries.ts'
 import { go, paths } from '../state/route.ts'
 import { client, dispatch } from '../state/store.ts'
 import { readStored, writeStored } from '../state/stored.ts'
-import { Link } from './link.tsx'
 import { PlaceHeader } from './place-header.tsx'
 import { Button, cx } from './ui.tsx'
 
@@ -44,18 +43,14 @@ function Steps({ providers }: { providers: Provider[] }) {
       <h2 className="text-xl font-semibold">{m.firstTitle}</h2>
       <ol className="flex flex-col gap-2">
         <Step number={1} title={m.firstProvider} text={m.firstProviderText} isDone={hasProvider} isNext={!hasProvider}>
-          <Link href={paths.provider('new')} className="contents">
-            <Button look="primary" tabIndex={-1}>
-              {m.addProvider}
-            </Button>
-          </Link>
+          <Button look="primary" onClick={() => go(paths.provider('new'))}>
+            {m.addProvider}
+          </Button>
         </Step>
         <Step number={2} title={m.firstAgent} text={m.firstAgentText} isDone={false} isNext={hasProvider}>
-          <Link href={paths.agent('new')} className="contents">
-            <Button look="primary" tabIndex={-1}>
-              {m.addAgent}
-            </Button>
-          </Link>
+          <Button look="primary" onClick={() => go(paths.agent('new'))}>
+            {m.addAgent}
+          </Button>
         </Step>
         <Step number={3} title={m.firstMessage} text={m.firstMessageText} isDone={false} isNext={false} />
       </ol>
@@ -80,13 +75,7 @@ function Step({
 }) {
   const m = useMessages()
   return (
-    <li
-      className={cx(
-        'flex items-center gap-3 rounded-xl border p-4',
-        isNext ? 'border-line-strong bg-raised' : 'border-line',
-        !isNext && !isDone && 'opacity-60',
-      )}
-    >
+    <li className={cx('flex items-center gap-3 rounded-xl border p-4', isNext ? 'border-line-strong bg-raised' : 'border-line text-muted')}>
       <span
         className={cx(
           'flex size-7 shrink-0 items-center justify-center rounded-full text-sm font-semibold',

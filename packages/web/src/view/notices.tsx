@@ -2,6 +2,7 @@ import { CircleAlert, CircleCheck, X } from 'lucide-react'
 import { explainIn, useMessages } from '../i18n/index.ts'
 import { dismissNotice, useNotices } from '../state/notices.ts'
 import { IconButton } from './ui.tsx'
+import { Words } from './words.tsx'
 
 /** What was refused, in words, with the host's own detail. */
 export function Notices() {
@@ -33,7 +34,11 @@ export function Notices() {
             )}
             <div className="min-w-0 text-sm">
               <p className="font-medium">{title}</p>
-              {detail !== '' && <p className="text-muted [overflow-wrap:anywhere]">{detail}</p>}
+              {detail !== '' && (
+                <p className="text-muted [overflow-wrap:anywhere]">
+                  <Words text={detail} />
+                </p>
+              )}
             </div>
             <IconButton icon={X} label={m.close} size={14} onClick={() => dismissNotice(id)} />
           </div>

@@ -17,6 +17,7 @@ import { cx, Dot, IconButton, Kbd, useNow } from './ui.tsx'
 
 export function Rail({ className, onSearch, onKeys }: { className: string; onSearch: () => void; onKeys: () => void }) {
   const m = useMessages()
+  const { page } = useRoute()
   // Nothing changes its place under the pointer.
   const [isStill, setStill] = useState(false)
   return (
@@ -25,6 +26,7 @@ export function Rail({ className, onSearch, onKeys }: { className: string; onSea
       className={cx('flex w-65 shrink-0 flex-col border-r border-line bg-rail max-md:w-full max-md:border-r-0', className)}
     >
       <div className="flex h-13 shrink-0 items-center gap-2 pr-2 pl-3">
+        {page === 'home' && <h1 className="sr-only md:hidden">{m.sessions}</h1>}
         <Link href={paths.home} className="flex grow items-center gap-2 rounded-md py-1 font-semibold">
           <Mark size={20} />
           Wheelhouse
@@ -58,7 +60,11 @@ export function Rail({ className, onSearch, onKeys }: { className: string; onSea
           <Plus size={16} aria-hidden />
         </Link>
       </div>
-      <div className="min-h-0 grow overflow-y-auto px-2 pb-2" onMouseEnter={() => setStill(true)} onMouseLeave={() => setStill(false)}>
+      <div
+        className="min-h-0 grow overflow-y-auto px-2 pb-2"
+        onPointerEnter={(event) => setStill(event.pointerType === 'mouse')}
+        onPointerLeave={() => setStill(false)}
+      >
         <Needs />
         <Sessions isStill={isStill} />
       </div>

@@ -21,6 +21,7 @@ export function SessionHeader({ session, view }: { session: Session | null; view
   return (
     <header className="flex min-h-13 shrink-0 items-center gap-2 border-b border-line px-4 py-1.5">
       <RailButton />
+      <h1 className="sr-only">{session?.name ?? m.loading}</h1>
       <div className="min-w-0 grow">
         {session === null ? (
           <div className="late h-4 w-40 rounded bg-hover" />

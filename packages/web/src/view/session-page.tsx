@@ -14,6 +14,7 @@ import { SessionHeader } from './session-header.tsx'
 import { SessionContext } from './session-context.ts'
 import { Transcript } from './transcript.tsx'
 import { Button } from './ui.tsx'
+import { Words } from './words.tsx'
 
 export function SessionPage({ id, messageId }: { id: string; messageId: string | null }) {
   const m = useMessages()
@@ -34,7 +35,7 @@ export function SessionPage({ id, messageId }: { id: string; messageId: string |
         <Transcript view={view} target={messageId} />
       )}
       {view !== undefined && (
-        <div className="shrink-0 px-4 pb-[max(0.75rem,env(safe-area-inset-bottom))] max-md:px-2">
+        <div className="shrink-0 overflow-x-clip px-4 pb-[max(0.75rem,env(safe-area-inset-bottom))] max-md:px-2 [@media(max-height:560px)]:max-h-[72%] [@media(max-height:560px)]:overflow-y-auto">
           <div className="mx-auto flex w-full max-w-[76ch] flex-col gap-2">
             {session?.status === 'quarantined' && <Quarantine view={view} />}
             <ApprovalDock view={view} />
@@ -50,11 +51,13 @@ export function SessionPage({ id, messageId }: { id: string; messageId: string |
 function Quarantine({ view }: { view: SessionView }) {
   const m = useMessages()
   return (
-    <div role="alert" className="flex items-start gap-3 rounded-lg border border-line bg-error-soft p-3 text-sm">
+    <div role="alert" className="flex flex-wrap items-start justify-end gap-3 rounded-lg border border-line bg-error-soft p-3 text-sm">
       <TriangleAlert size={16} className="mt-0.5 shrink-0 text-error" aria-hidden />
-      <div className="grow">
+      <div className="min-w-56 flex-1">
         <p>{m.quarantined}</p>
-        <p className="text-muted">{m.quarantinedHint}</p>
+        <p className="text-muted">
+          <Words text={m.quarantinedHint} />
+        </p>
       </div>
       <Button onClick={() => void releaseSession(view.sessionId)}>{m.release}</Button>
     </div>

@@ -74,16 +74,16 @@ export function ToolJson({ part, output }: { part: ToolPart; output: ToolOutput 
     <div className="divide-y divide-line bg-code">
       {part.input !== undefined && (
         <section aria-label={m.input}>
-          <h4 className="px-3 pt-1.5 text-xs text-faint">{m.input}</h4>
+          <p className="px-3 pt-1.5 text-xs text-faint">{m.input}</p>
           <Output text={typeof part.input === 'string' ? part.input : JSON.stringify(part.input, null, 2)} />
         </section>
       )}
       {(output.text !== '' || output.images > 0) && (
         <section aria-label={m.output}>
-          <h4 className="px-3 pt-1.5 text-xs text-faint">
+          <p className="px-3 pt-1.5 text-xs text-faint">
             {m.output}
             {output.images > 0 && ` · ${m.imagesIn(output.images)}`}
-          </h4>
+          </p>
           {output.text !== '' && <Output text={output.text} className={part.state === 'output-error' ? 'text-error' : 'text-muted'} />}
         </section>
       )}

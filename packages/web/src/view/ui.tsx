@@ -225,7 +225,7 @@ export function Menu({
                 role="menuitem"
                 tabIndex={-1}
                 className={cx(
-                  'flex w-full items-center gap-2 rounded-md px-2 py-1.5 text-left text-sm hover:bg-hover focus:bg-hover focus:outline-none',
+                  'flex w-full items-center gap-2 rounded-md px-2 py-1.5 text-left text-sm whitespace-nowrap hover:bg-hover focus:bg-hover focus:outline-none',
                   item.danger === true && 'text-error',
                 )}
                 onClick={() => {
