@@ -31,7 +31,6 @@ function digestOfSources(): string {
 async function buildWeb(): Promise<void> {
   // Vite belongs to the web app's workspace, so it is found from there.
   const vite = createRequire(join(web, 'package.json')).resolve('vite')
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the module is vite itself
   const { build } = (await import(pathToFileURL(vite).href)) as { build: (config: { root: string; logLevel: 'warn' }) => Promise<unknown> }
   await build({ root: web, logLevel: 'warn' })
 }

@@ -230,7 +230,7 @@ export class ModelSession {
     const after = this.cursor()
     const last = events.at(-1)
     if (last !== undefined && 'cursor' in last) events[events.length - 1] = { ...last, cursor: after }
-    for (const event of more.head ?? []) events.push({ ...event, ...this.of(after) } as StreamEvent)
+    for (const event of more.head ?? []) events.push({ ...event, ...this.of(after) })
     events.push({ ...this.of(after), type: 'status', status: this.session().status, session: this.session() })
     return events
   }

@@ -26,7 +26,7 @@ test('token counts are rounded', () => {
 
 test('a session is named by the first words of its first message, never inside a character', () => {
   assert.equal(nameFor('# Fix the build\nand more'), 'Fix the build')
-  assert.equal(nameFor(`${'word '.repeat(30)}`), `${'word '.repeat(12).trim()}…`)
+  assert.equal(nameFor('word '.repeat(30)), `${'word '.repeat(12).trim()}…`)
   assert.equal(nameFor('👩‍💻'.repeat(70)), `${'👩‍💻'.repeat(60)}…`)
   assert.equal(firstLine('\n\n> - `x` y'), 'x` y')
 })

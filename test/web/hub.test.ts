@@ -12,7 +12,14 @@ import { ModelSession, SESSION_ID, type Move } from '../client/model.ts'
 async function startHost(t: TestContext) {
   const model = new ModelSession()
   const streams = new Set<ServerResponse>()
-  const host = { model, streams, opened: 0, refuses: false, move: (_: Move): void => undefined, client: createClient({ baseUrl: '' }) }
+  const host = {
+    model,
+    streams,
+    opened: 0,
+    refuses: false,
+    move: (move: Move): void => void model.apply(move),
+    client: createClient({ baseUrl: '' }),
+  }
   const write = (stream: ServerResponse, event: StreamEvent): boolean =>
     stream.write(`event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`)
   const url = await serve(t, (request, response) => {

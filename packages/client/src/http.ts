@@ -85,7 +85,6 @@ export async function call<T>(options: ClientOptions, request: Request, callOpti
     const outcome = await attemptOnce<T>(options, request, key, callOptions.signal)
     if (outcome.ok) return outcome.value
     // A DELETE whose first answer was lost finds nothing left: that is what was asked for.
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- T is undefined for every DELETE of the client
     if (attempt > 0 && request.method === 'DELETE' && outcome.error.problem?.status === 404) return undefined as T
     const pause = outcome.waitMs ?? RETRY_WAITS_MS[attempt]
     const again = outcome.repeat && attempt < RETRY_WAITS_MS.length && pause !== undefined && pause <= RETRY_AFTER_MAX_MS
@@ -113,7 +112,6 @@ async function attemptOnce<T>(
       ...(request.body === undefined ? {} : { body: JSON.stringify(request.body) }),
     })
     if (!response.ok) return refused(response, await refusalOf(response))
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the shape is what PROTOCOL.md says of the route
     return { ok: true, value: (response.status === 204 ? undefined : await response.json()) as T }
   } catch (cause) {
     signal?.throwIfAborted()

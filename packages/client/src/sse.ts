@@ -161,7 +161,6 @@ export class EventStream implements AsyncIterable<StreamEvent> {
     this.#options.onState?.({ state: 'open' })
     for await (const text of decoded(response.body, connection)) {
       for (const frame of text) {
-        // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the shape is what PROTOCOL.md says of the stream
         const event = this.#take(JSON.parse(frame.data) as StreamEvent)
         if (event !== null) yield event
         if (connection.signal.aborted) return

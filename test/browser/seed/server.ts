@@ -9,7 +9,8 @@ import { extname, join, normalize } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { StreamEvent, UIMessageChunk } from '../../../packages/client/src/index.ts'
 import { driver, NOW } from './make.ts'
-import type { Seeded, World } from './world.ts'
+import type { Seeded } from './seeded.ts'
+import type { World } from './world.ts'
 
 const DIST = fileURLToPath(new URL('../../../packages/runtime/dist/web', import.meta.url))
 const TYPES: { readonly [extension: string]: string } = {
@@ -45,8 +46,8 @@ export async function startSeed(options: SeedOptions): Promise<SeedServer> {
   return {
     url: `http://127.0.0.1:${String(port)}`,
     server,
-    cutStreams: () => streams.forEach((stream) => stream.destroy()),
-    push: (event) => streams.forEach((stream) => write(stream, event)),
+    cutStreams: () => streams.forEach((each) => each.destroy()),
+    push: (event) => streams.forEach((each) => write(each, event)),
     close: () => {
       server.closeAllConnections()
       server.close()

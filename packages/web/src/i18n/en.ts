@@ -97,14 +97,14 @@ export const en = {
     plan: 'Plan only',
     auto: 'Automatic',
     bypassPermissions: 'Full access',
-  } as { [mode in PermissionMode]: string },
+  } satisfies { [mode in PermissionMode]: string },
   modeHints: {
     default: 'Asks before it changes files or runs commands.',
     acceptEdits: 'Changes files in its folder without asking; asks before commands.',
     plan: 'Reads and plans; changes nothing.',
     auto: 'Decides by itself what needs asking.',
     bypassPermissions: 'Runs everything without asking. Only for folders you can lose.',
-  } as { [mode in PermissionMode]: string },
+  } satisfies { [mode in PermissionMode]: string },
 
   // Transcript
   transcript: 'Transcript',

@@ -4,7 +4,6 @@ import type { Json, JsonObject } from '@wheelhouse/client'
 export type ToolOutput = { text: string; exitCode: number | null; images: number }
 
 /** Escape sequences of terminals: colours, cursor moves, titles, and the bare controls among text. */
-// oxlint-disable-next-line no-control-regex -- control characters are what is removed
 const ANSI =
   /\u001b\[[0-?]*[ -/]*[@-~]|\u001b\][^\u0007\u001b]*(?:\u0007|\u001b\\)|\u001b[@-Z\\-_]|[\u0000-\u0008\u000b\u000c\u000e-\u001a\u007f]/g
 
@@ -38,9 +37,10 @@ function readBlocks(blocks: readonly Json[]): ToolOutput {
 function readObject(output: JsonObject): ToolOutput {
   const inner = output['content']
   if (Array.isArray(inner) || typeof inner === 'string') return { ...readOutput(inner), ...exitOf(output) }
-  const streams = [output['stdout'], output['stderr'], output['output'], output['text']].filter(
-    (each) => typeof each === 'string' && each !== '',
-  )
+  const streams = ['stdout', 'stderr', 'output', 'text'].flatMap((name) => {
+    const text = output[name]
+    return typeof text === 'string' && text !== '' ? [text] : []
+  })
   if (streams.length > 0) return { text: stripAnsi(streams.join('\n')), images: 0, ...exitOf(output) }
   if ('stdout' in output) return { text: '', images: 0, ...exitOf(output) }
   return { text: JSON.stringify(output, null, 2), exitCode: null, images: 0 }

@@ -1,13 +1,14 @@
 /** The places of the app and their addresses. Paths only; a fragment names a message or carries a login code. Pure. */
 
+/** `id` of an agent or provider may be `new`: the form of one that does not exist yet. */
 export type Route =
   | { page: 'home' }
   | { page: 'new'; agentId: string | null }
   | { page: 'session'; id: string; messageId: string | null }
   | { page: 'agents' }
-  | { page: 'agent'; id: string | 'new' }
+  | { page: 'agent'; id: string }
   | { page: 'providers' }
-  | { page: 'provider'; id: string | 'new' }
+  | { page: 'provider'; id: string }
   | { page: 'settings' }
   | { page: 'lost' }
 

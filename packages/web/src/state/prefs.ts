@@ -26,8 +26,6 @@ export function parsePrefs(stored: unknown): Prefs {
 let prefs = parsePrefs(readStored('prefs'))
 const listeners = new Set<() => void>()
 
-export const getPrefs = (): Prefs => prefs
-
 export function setPrefs(change: Partial<Prefs>): void {
   prefs = { ...prefs, ...change }
   writeStored('prefs', prefs)

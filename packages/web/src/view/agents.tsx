@@ -72,7 +72,7 @@ function countByAgent(sessions: readonly { agentId: string | null }[]): { [agent
   return counts
 }
 
-export function AgentForm({ id }: { id: string | 'new' }) {
+export function AgentForm({ id }: { id: string }) {
   const m = useMessages()
   const agents = useAgents().data
   const providers = useProviders().data
@@ -212,7 +212,6 @@ function Fields({ agent, providers, info }: { agent: Agent | null; providers: Pr
       </div>
       <Field label={m.permissions} hint={m.modeHints[draft.permissionMode] ?? ''}>
         {(props) => (
-          // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the values are the options below
           <select
             {...props}
             className={inputClass}

@@ -56,7 +56,7 @@ export function ProviderList() {
   )
 }
 
-export function ProviderForm({ id }: { id: string | 'new' }) {
+export function ProviderForm({ id }: { id: string }) {
   const m = useMessages()
   const providers = useProviders().data
   const provider = providers?.find((each) => each.id === id)
@@ -133,7 +133,6 @@ function Fields({ provider }: { provider: Provider | null }) {
       </Field>
       <Field label={m.protocol}>
         {(props) => (
-          // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the values are the options below
           <select
             {...props}
             className={inputClass}

@@ -150,7 +150,6 @@ function ModeSelect({ agent }: { agent: Agent }) {
         title={`${m.modeHints[agent.permissionMode] ?? ''}\n${m.modeFor(agent.name)}`}
         className={cx(quietSelect, agent.permissionMode === 'bypassPermissions' && 'text-warn')}
         value={agent.permissionMode}
-        // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the values are the options below
         onChange={(event) => void changeAgent(agent, { permissionMode: event.target.value as PermissionMode })}
       >
         {shown.map((mode) => (

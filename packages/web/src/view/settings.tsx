@@ -93,7 +93,6 @@ function Choice<T extends string>({
   onChange: (value: T) => void
 }) {
   return (
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the values are the options below
     <select aria-label={label} className={inputClass} value={value} onChange={(event) => onChange(event.target.value as T)}>
       {options.map(([each, name]) => (
         <option key={each} value={each}>
