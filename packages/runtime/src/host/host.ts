@@ -2,7 +2,6 @@
  * A host: the engine with its real parts, over one data directory. `createHost` is what `wheelhouse
  * serve` runs and what an embedder calls.
  */
-import { v7 as uuidv7 } from 'uuid'
 import {
   LIMITS,
   PROTOCOL_VERSION,
@@ -26,6 +25,7 @@ import { openDataDir, type DataDir } from './data-dir.ts'
 import { DriverRegistry } from './drivers.ts'
 import { createEngine, type Engine, type EnginePorts } from './engine.ts'
 import { HostError, type Caller, type Keyed } from './host-api.ts'
+import { idMaker } from './ids.ts'
 import { KeyStore } from './key-store.ts'
 import { AgentLifecycleService } from './lifecycle-service.ts'
 import type { Logger } from './log.ts'
@@ -53,7 +53,7 @@ export type Host = Awaited<ReturnType<typeof createHost>>
 export async function createHost(options: HostOptions) {
   const { log } = options
   const clock = options.clock ?? systemClock
-  const newId = (): string => uuidv7()
+  const newId = idMaker(() => Date.now())
   const table = findProcessTable()
   const dataDir = openDataDir(options.dataDir, table)
   let store: Store

@@ -67,10 +67,10 @@ export class AiStreamManager {
     pending.content = foldChunks(pending.content, chunks)
     pending.n = n + chunks.length - 1
     for (const [index, chunk] of chunks.entries()) this.#buffer.push({ sessionId, messageId, n: n + index, chunk })
-    if (this.#cancelTick !== null) return
-    const wait = this.#lastFlush + TICK_MS - this.#ports.clock.monotonic()
+    // The first word of an answer waits for nobody.
+    const wait = n === 1 ? 0 : this.#lastFlush + TICK_MS - this.#ports.clock.monotonic()
     if (wait <= 0) this.flush()
-    else this.#arm(wait)
+    else if (this.#cancelTick === null) this.#arm(wait)
   }
 
   /** Appends what is buffered in one transaction, then publishes exactly that. */

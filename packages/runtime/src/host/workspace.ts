@@ -2,6 +2,7 @@
  * Workspaces: whether a folder can be worked in. A probe is bounded, and repeated questions about
  * one path share it, so that a dead mount holds up nobody for longer (spec, Delivery rows).
  */
+import type { Stats } from 'node:fs'
 import { access, constants, mkdir, stat } from 'node:fs/promises'
 import type { ErrorCode } from '@wheelhouse/client/protocol'
 import type { Clock } from './clock.ts'
@@ -46,13 +47,22 @@ export class Workspaces {
 
 async function look(kind: 'system' | 'user', path: string): Promise<WorkspaceProblem | null> {
   try {
-    if (kind === 'system') await mkdir(path, { recursive: true, mode: 0o700 })
-    const found = await stat(path)
+    const found = await statOrMake(kind, path)
     if (!found.isDirectory()) return { code: 'WORKSPACE_NOT_A_DIRECTORY', detail: path, retryable: false }
     await access(path, constants.R_OK | constants.X_OK)
     return null
   } catch (error) {
     return problemOf(path, error)
+  }
+}
+
+async function statOrMake(kind: 'system' | 'user', path: string): Promise<Stats> {
+  try {
+    return await stat(path)
+  } catch (error) {
+    if (kind === 'user') throw error
+    await mkdir(path, { recursive: true, mode: 0o700 })
+    return stat(path)
   }
 }
 

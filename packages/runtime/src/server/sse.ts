@@ -3,6 +3,7 @@
  * an event is encoded once for all its readers (decisions, Libraries).
  */
 import type { ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import type { Host } from '../host/host.ts'
 import { HostError, type StreamSink } from '../host/host-api.ts'
 import { parseCursor, type Cursor } from '../host/cursor.ts'
@@ -14,18 +15,22 @@ export const NAMED_MAX = 32
 
 export class SseSink implements StreamSink {
   lagging = false
-  readonly #response: ServerResponse
+  readonly #socket: Socket
   readonly #vector: boolean
   readonly #cursors = new Map<string, string>()
+  #corked = false
 
-  /** `vector`: ids are the cursors of all named sessions. */
-  constructor(response: ServerResponse, vector: boolean) {
-    this.#response = response
+  /**
+   * Writes to the socket itself: a response holds its writes back until the code that runs now is
+   * done, and that may be a commit. `vector`: ids are the cursors of all named sessions.
+   */
+  constructor(socket: Socket, vector: boolean) {
+    this.#socket = socket
     this.#vector = vector
   }
 
   backlog(): number {
-    return this.#response.writableLength
+    return this.#socket.writableLength
   }
 
   event(sessionId: string | null, cursor: string | null, type: string, data: string): void {
@@ -34,13 +39,30 @@ export class SseSink implements StreamSink {
       this.#cursors.set(sessionId, cursor)
       id = `id: ${this.#vector ? this.#position() : cursor}\n`
     }
-    this.#response.write(`${id}event: ${type}\ndata: ${data}\n\n`)
+    this.#write(`${id}event: ${type}\ndata: ${data}\n\n`, type === 'chunk')
+  }
+
+  /** What a commit says goes out in one piece, at the end of this turn of the event loop; text goes at once, with all before it. */
+  #write(frame: string, now: boolean): void {
+    if (!this.#corked && !now) {
+      this.#corked = true
+      this.#socket.cork()
+      setImmediate(() => this.#uncork())
+    }
+    this.#socket.write(frame)
+    if (now) this.#uncork()
+  }
+
+  #uncork(): void {
+    if (!this.#corked) return
+    this.#corked = false
+    this.#socket.uncork()
   }
 
   /** The newest cursor, so that a lost last batch is noticed. */
   ping(): void {
     const cursor = this.#cursors.size === 0 ? null : this.#position()
-    this.#response.write(`event: ping\ndata: ${JSON.stringify({ type: 'ping', cursor })}\n\n`)
+    this.#write(`event: ping\ndata: ${JSON.stringify({ type: 'ping', cursor })}\n\n`, true)
   }
 
   #position(): string {
@@ -81,14 +103,16 @@ export function openStream(host: Host, response: ServerResponse, request: Stream
     connection: 'close',
   })
   response.flushHeaders()
-  response.socket?.setNoDelay(true)
-  const sink = new SseSink(response, request.all)
+  const { socket } = response
+  // The reader left while its request was being looked at.
+  if (socket === null) return () => undefined
+  const sink = new SseSink(socket, request.all)
   const { streams } = host
   if (request.all) streams.observe(sink)
   for (const id of request.sessions) streams.subscribe(sink, id, request.positions.get(id) ?? null)
   const timer = setInterval(() => sink.ping(), PING_MS)
   timer.unref()
-  response.on('drain', () => {
+  socket.on('drain', () => {
     if (sink.lagging) streams.catchUp(sink)
   })
   const close = (): void => {
