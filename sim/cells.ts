@@ -5,7 +5,12 @@
 import type { Session } from '../packages/runtime/src/core/types.ts'
 import type { Posted } from '../packages/runtime/src/host/mailbox.ts'
 
+/** How to meet a cell again: the history, and how many points and commits lay before it. */
+export type Witness = { seed: number; ops: number; rate: number; points: number; commits: number }
+
 export type CellCount = {
+  /** Null while it was met only in histories broken by a planned fault. */
+  witness: Witness | null
   visits: number
   crashBefore: number
   crashAfter: number
@@ -36,15 +41,27 @@ export class Cells {
   readonly counts = new Map<string, CellCount>()
   #current: CellCount | null = null
 
-  visit(before: Session, event: Posted): void {
+  visit(before: Session, event: Posted, witness: Witness | null): void {
     const key = `${cellState(before)} ${cellEvent(event)}`
     let count = this.counts.get(key)
     if (count === undefined)
       this.counts.set(
         key,
-        (count = { visits: 0, crashBefore: 0, crashAfter: 0, crashEffect: 0, failed: 0, refused: 0, unknown: 0, commits: 0, effects: 0 }),
+        (count = {
+          witness,
+          visits: 0,
+          crashBefore: 0,
+          crashAfter: 0,
+          crashEffect: 0,
+          failed: 0,
+          refused: 0,
+          unknown: 0,
+          commits: 0,
+          effects: 0,
+        }),
       )
     count.visits += 1
+    count.witness ??= witness
     this.#current = count
   }
 
@@ -57,8 +74,6 @@ export class Cells {
   enter(_effect: string): void {
     if (this.#current !== null) this.#current.effects += 1
   }
-
-  effectDone(): void {}
 
   crashed(point: string): void {
     if (this.#current === null) return

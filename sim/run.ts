@@ -1,11 +1,13 @@
 /**
- * `node sim/run.ts [--every N] [--random N] [--seed S] [--cells FILE] [--log]`: crash and every commit
- * outcome at every point of N fixed scenarios, then N random histories. Prints totals; exits 1 at
+ * `node sim/run.ts [--every N] [--random N] [--directed] [--seed S] [--cells FILE] [--log]`: crash and
+ * every commit outcome at every point of N fixed scenarios, then N random histories, then the faults
+ * that cells still lack. Prints totals; exits 1 at
  * the first failure with what reproduces it.
  */
 import { writeFileSync } from 'node:fs'
 import { cellTable } from './cell-table.ts'
 import { Cells } from './cells.ts'
+import { direct } from './directed.ts'
 import { everyPoint, KINDS } from './every.ts'
 import { simulate } from './simulate.ts'
 
@@ -35,6 +37,12 @@ for (let seed = first; seed < first + number('random', 100); seed += 1) {
   const outcome = simulate({ seed, ops: HISTORY_OPS, fault: null, rate: FAULT_RATE, cells })
   totals.runs += 1
   add(outcome, outcome.failure === null ? null : `seed ${seed} ops ${HISTORY_OPS} rate ${FAULT_RATE}: ${outcome.failure}`)
+}
+
+if (process.argv.includes('--directed')) {
+  const directed = direct(cells)
+  totals.runs += directed.runs
+  add({ points: 0, commits: 0, crashes: 0, log: directed.log }, directed.failure)
 }
 
 const seconds = (performance.now() - started) / 1000

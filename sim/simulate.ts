@@ -18,7 +18,14 @@ const TEMPER: Temper = { steps: 7, fail: 0.1, die: 0.02, deaf: 0.2, hang: 0.6, a
 const REST_STEPS = 5000
 
 export function simulate(options: { seed: number; ops: number; fault: Fault | null; rate: number; cells?: Cells | null }): Outcome {
-  const world = new World({ seed: options.seed, temper: TEMPER, fault: options.fault, rate: options.rate, cells: options.cells ?? null })
+  const world = new World({
+    seed: options.seed,
+    ops: options.ops,
+    temper: TEMPER,
+    fault: options.fault,
+    rate: options.rate,
+    cells: options.cells ?? null,
+  })
   try {
     for (let op = 0; op < options.ops && world.failure === null; op += 1) {
       operate(world)

@@ -15,7 +15,7 @@ import type { Posted } from '../packages/runtime/src/host/mailbox.ts'
 import { openSqliteStore } from '../packages/runtime/src/store/sqlite/open.ts'
 import type { CommitResult, Store } from '../packages/runtime/src/store/store.ts'
 import { simDriver, type SimConnection, type Temper } from './agent.ts'
-import type { Cells } from './cells.ts'
+import type { Cells, Witness } from './cells.ts'
 import { SimClock } from './clock.ts'
 import { faultyStore, type CommitFault, type FaultyStore } from './faulty-store.ts'
 import { Ledger } from './ledger.ts'
@@ -30,6 +30,8 @@ export const SESSIONS = ['A', 'B'] as const
 
 export type WorldOptions = {
   seed: number
+  /** Operations of the history, for whoever wants to play it again. */
+  ops: number
   temper: Temper
   fault: Fault | null
   /** Chance of a crash at each point, and of a spoiled commit. */ rate: number
@@ -249,11 +251,15 @@ export class World {
         this.#point(`before ${effect.type}`)
         if (effect.type === 'reply') this.answers.set(effect.commandId, effect.answer)
         run()
-        cells?.effectDone()
         this.#point(`after ${effect.type}`)
       },
-      trace: (before, event) => cells?.visit(before, event),
+      trace: (before, event) => cells?.visit(before, event, this.#witness()),
     })
+  }
+
+  #witness(): Witness | null {
+    const { seed, ops, rate, fault } = this.#options
+    return fault === null ? { seed, ops, rate, points: this.points, commits: this.faults.commits() } : null
   }
 
   #report(what: string, sessionId: string | null, detail: string): void {

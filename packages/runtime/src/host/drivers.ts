@@ -89,6 +89,7 @@ export class DriverRegistry {
         env: childEnvironment(process.env),
         ports: {
           spawn: (command, args, options) => processes.spawn(sessionId, command, args, options),
+          killTree: async (child, scope) => void (await processes.killTree(child.pid ?? 0, scope)),
           after: (ms, fire) => clock.after(ms, fire),
           newId,
           log: (level, message, fields) => log[level]({ ...fields, sessionId, driver: agent.type }, message),
