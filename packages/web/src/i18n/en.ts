@@ -148,7 +148,7 @@ export const en = {
   imagesIn: (n: number) => count(n, 'picture', 'pictures'),
   unchangedLines: '…',
   externalImage: 'Picture from the web, not loaded',
-  answeredBy: (status: string, by: string) => `${status} by ${by}`,
+  answeredBy: (status: string, by: string | null) => (by === null ? `${status} in the web app` : `${status} by ${by}`),
   approvalStates: { pending: 'waiting', allowed: 'allowed', denied: 'denied', expired: 'expired' },
   neverApplied: 'answered, not used',
 

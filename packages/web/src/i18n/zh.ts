@@ -120,7 +120,7 @@ export const zh: Catalogue = {
   imagesIn: (n) => `${String(n)} 张图片`,
   unchangedLines: '…',
   externalImage: '网络图片，未加载',
-  answeredBy: (status, by) => `${by} ${status}`,
+  answeredBy: (status, by) => (by === null ? `在网页中${status}` : `${by} ${status}`),
   approvalStates: { pending: '等待中', allowed: '已允许', denied: '已拒绝', expired: '已过期' },
   neverApplied: '已回答，未采用',
 

@@ -15,11 +15,18 @@ export function planSend(
   if (session !== null && session.agentId === null) return { can: false, because: 'no-agent' }
   if (session?.status === 'quarantined') return { can: false, because: 'quarantined' }
   if (view.turn !== null) {
-    if (view.turn.phase === 'stopping') return { can: true, will: 'hold' }
+    if (isStopping(view)) return { can: true, will: 'hold' }
     return { can: true, will: when === 'steer' && canSteer(view, steer) ? 'steer' : 'queue' }
   }
   return { can: true, will: view.queue.some((row) => row.inputState === 'held') ? 'run-beside-held' : 'send' }
 }
+
+/** A Stop is under way. The status tells it, also where the turn was read before. */
+export const isStopping = (view: SessionView): boolean =>
+  view.turn !== null && (view.turn.phase === 'stopping' || view.status === 'stopping')
+
+/** The agent has not been heard for long. */
+export const isStalled = (view: SessionView): boolean => view.turn !== null && (view.turn.stalled || view.status === 'stalled')
 
 /** Only a turn that a person started can be steered; the host queues the rest by itself. */
 export function canSteer(view: SessionView, steer: DriverCapabilities['steer'] | null): boolean {

@@ -30,6 +30,10 @@ export function connectLink(hear: (message: HubMessage) => void): Link {
     if (event.persisted) send({ type: 'want', wants: held })
   })
   addEventListener('online', () => send({ type: 'wake' }))
+  // A person who comes back to the page should not wait for the next try.
+  document.addEventListener('visibilitychange', () => {
+    if (document.visibilityState === 'visible') send({ type: 'wake' })
+  })
   send({ type: 'want', wants: held })
   return {
     want: (wants) => {

@@ -3,6 +3,7 @@
  * agents' own tools; an unknown tool is shown by its name and first telling field.
  */
 import type { Json, JsonObject } from '@wheelhouse/client'
+import { questionsOf } from './questions.ts'
 
 export type ToolKind =
   | 'shell'
@@ -95,7 +96,14 @@ export function summarizeTool(toolName: string, input: Json | undefined, workspa
   const isPath = kind === 'edit' || kind === 'write' || kind === 'read' || kind === 'list'
   return {
     kind,
-    object: isPath ? relativePath(raw, workspace) : kind === 'shell' ? withoutCd(raw, workspace) : raw,
+    object:
+      kind === 'question'
+        ? (questionsOf(input ?? null)[0]?.text ?? '')
+        : isPath
+          ? relativePath(raw, workspace)
+          : kind === 'shell'
+            ? withoutCd(raw, workspace)
+            : raw,
     detail: detailOf(kind, fields, workspace),
     name,
     server: mcp?.[1] ?? null,

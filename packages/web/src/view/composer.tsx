@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from 'react'
 import { LIMITS, type Session, type SessionView } from '@wheelhouse/client'
 import { useMessages } from '../i18n/index.ts'
 import { sendMessage, stopTurn } from '../state/actions.ts'
-import { canSteer, planSend, type SendPlan } from '../state/composing.ts'
+import { canSteer, isStopping, planSend, type SendPlan } from '../state/composing.ts'
 import { readDraft, writeDraft } from '../state/drafts.ts'
 import { useAgents, useInfo } from '../state/queries.ts'
 import { useApp } from '../state/store.ts'
@@ -26,7 +26,7 @@ export function Composer({ view, session }: { view: SessionView; session: Sessio
   const bytes = text.length * 3 > LIMITS.messageTextBytes ? new TextEncoder().encode(text).length : 0
   const tooLong = bytes > LIMITS.messageTextBytes
   const canSend = plan.can && text.trim() !== '' && !tooLong
-  const { armed, press } = useStopTwice(sessionId, running && view.turn?.phase !== 'stopping')
+  const { armed, press } = useStopTwice(sessionId, running && !isStopping(view))
 
   useEffect(() => {
     const timer = setTimeout(() => writeDraft(sessionId, text), 250)
@@ -99,7 +99,7 @@ export function Composer({ view, session }: { view: SessionView; session: Sessio
             look="plain"
             icon={Square}
             size="small"
-            disabled={view.turn?.phase === 'stopping'}
+            disabled={isStopping(view)}
             onClick={() => void stopTurn(sessionId)}
             title="Esc Esc"
           >

@@ -80,7 +80,7 @@ export const ToolCard = memo(function ToolCard({ item }: { item: Extract<Item, {
           />
         </span>
         <span className="min-w-0 shrink truncate">
-          <span className="text-muted">{waits ? m.toolAsks[tool.kind] : running ? m.toolDoing[tool.kind] : m.toolDone[tool.kind]}</span>{' '}
+          <span className="text-muted">{verbOf(part, tool.kind, running, waits || approval?.status === 'denied', m)}</span>{' '}
           <ToolObject tool={tool} />
         </span>
         <Outcome item={item} tool={tool} output={output} approval={approval} />
@@ -95,6 +95,13 @@ export const ToolCard = memo(function ToolCard({ item }: { item: Extract<Item, {
   )
 })
 
+/** What was not done is told as what was wanted. */
+function verbOf(part: ToolPart, kind: ToolKind, running: boolean, onlyWanted: boolean, m: ReturnType<typeof useMessages>): string {
+  const failedEdit = part.state === 'output-error' && (kind === 'edit' || kind === 'write')
+  if (onlyWanted || failedEdit || part.state === 'output-denied') return m.toolAsks[kind]
+  return running ? m.toolDoing[kind] : m.toolDone[kind]
+}
+
 function StateIcon({ part, fallback: Icon, exitCode }: { part: ToolPart; fallback: LucideIcon; exitCode: number | null }) {
   if (part.state === 'output-denied') return <CircleSlash size={15} aria-hidden />
   if (part.state === 'output-error' || (exitCode !== null && exitCode !== 0))
@@ -106,7 +113,7 @@ function StateIcon({ part, fallback: Icon, exitCode }: { part: ToolPart; fallbac
 function ToolObject({ tool }: { tool: ToolSummary }) {
   const object =
     tool.kind === 'mcp' ? `${tool.server ?? ''}: ${tool.name}` : tool.kind === 'other' ? tool.name : tool.object.split('\n', 1)[0]
-  const isMono = tool.kind !== 'agent' && tool.kind !== 'web-search' && tool.kind !== 'todo'
+  const isMono = tool.kind !== 'agent' && tool.kind !== 'question' && tool.kind !== 'web-search' && tool.kind !== 'todo'
   return (
     <>
       <span className={isMono ? 'font-mono text-[0.929em]' : ''}>{object}</span>
@@ -194,7 +201,7 @@ function Answered({ approval }: { approval: Approval }) {
   const state = m.approvalStates[approval.status]
   return (
     <p className="border-t border-line px-3 py-1.5 text-xs text-muted">
-      {approval.decidedBy === null ? state : m.answeredBy(state, approval.decidedBy)}
+      {approval.decidedBy === null ? state : m.answeredBy(state, approval.decidedBy === 'web' ? null : approval.decidedBy)}
       {approval.reason !== null && `: ${approval.reason}`}
       {approval.status === 'allowed' && approval.appliedAt === null && ` · ${m.neverApplied}`}
     </p>
