@@ -132,6 +132,8 @@ export function inputConformance(target: Target): void {
       save(store, 's1', [{ type: 'mark-consumed', id: 'i1' }])
       assert.equal(store.loadSession('s1')?.inputs[0]?.consumed, true)
       refused(store, 's1', [{ type: 'mark-consumed', id: 'i1' }])
+      save(store, 's1', [openTurn('r1', 1)])
+      refused(store, 's1', [{ type: 'mark-consumed', id: 'r1' }])
     }))
 
   test(`${target.name}: an Idempotency-Key makes one row a session, and the refusal says so`, () =>
