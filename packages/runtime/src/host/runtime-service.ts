@@ -189,7 +189,10 @@ export class AgentSessionRuntimeService {
     const { store, resolve } = this.#ports
     const outcome = store.commit(commit, resolve(commit.writes))
     if (outcome.outcome !== 'unknown') return outcome
-    if (store.revOf(commit.sessionId) !== commit.expectedRev + 1) return { outcome: 'failed', message: outcome.message }
+    const rev = store.revOf(commit.sessionId)
+    // Only its own deletion makes a session vanish from under its mailbox.
+    if (rev === null) return { outcome: 'done', changes: { rev: commit.expectedRev + 1, messages: [], approvals: [], removed: [] } }
+    if (rev !== commit.expectedRev + 1) return { outcome: 'failed', message: outcome.message }
     return { outcome: 'done', changes: store.changesSince(commit.sessionId, commit.expectedRev) }
   }
 
