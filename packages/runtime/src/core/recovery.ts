@@ -100,6 +100,7 @@ function toTurn(row: LoadedRows['pending'][number]): Turn {
     phase: row.sent ? 'open' : 'starting',
     stop: row.stop === null ? null : { mode: row.stop, escalated: true },
     n: row.chunks,
+    usage: null,
     reserved: null,
     delivery: row.delivery,
   }

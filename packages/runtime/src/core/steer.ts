@@ -49,7 +49,7 @@ export function onBoundary(d: Draft, turn: Turn, event: Steer<'steer-boundary'>)
   for (const input of steers) consume(d, input)
   // While stopping there is no roll: the steers are taken when the row closes, shown as seen and not answered.
   if (steers.length === 0 || turn.stop !== null || turn !== s.turn) return
-  d.writes.push(closing(d, turn, SUCCESS, 'row-roll'))
+  d.writes.push(...closing(d, turn, SUCCESS, 'row-roll'))
   d.effects.push({ type: 'publish-turn', phase: 'ended', turnId: turn.id, messageId: turn.messageId, boundary: 'row-roll' })
   s.queue = s.queue.filter((input) => !steers.includes(input))
   for (const input of steers)

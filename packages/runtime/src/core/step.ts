@@ -19,7 +19,7 @@ import { isStale, staleEffects, turnOf } from './stale.ts'
 import { onBoundary, onConsumed, onOffering, onRedirectRefused, onUndelivered } from './steer.ts'
 import { onStop, onStopDeadline, onStopEscalation } from './stop.ts'
 import { advance, afterTurn, closeTurn, SUCCESS, PAUSED, type Ending } from './turn.ts'
-import type { Generation, Session, Turn } from './types.ts'
+import type { Generation, Session, Turn, UsageRecord } from './types.ts'
 import type { Write } from './write.ts'
 
 /** `dropped`: the event was stale and changed nothing; the host counts it. */
@@ -175,8 +175,7 @@ function onTurnEvent(d: Draft, turn: Turn, generation: Generation, event: TurnEv
     case 'tool-approval-request':
       return onApprovalRequest(d, turn, generation, event.request)
     case 'usage':
-      d.writes.push({ type: 'record-usage', messageId: turn.messageId, usage: event.usage })
-      return
+      return onUsage(d, turn, event.usage)
     case 'steer-offering':
       return onOffering(d, turn, generation, event)
     case 'steer-boundary':
@@ -197,6 +196,17 @@ function onTurnEvent(d: Draft, turn: Turn, generation: Generation, event: TurnEv
     default:
       return assertNever(event)
   }
+}
+
+/** One call may wait for the next commit; the one before it never longer than until the next call. */
+function onUsage(d: Draft, turn: Turn, usage: UsageRecord): void {
+  if (turn.usage === null) {
+    turn.usage = usage
+    return
+  }
+  const { messageId } = turn
+  d.writes.push({ type: 'record-usage', messageId, usage: turn.usage }, { type: 'record-usage', messageId, usage })
+  turn.usage = null
 }
 
 function endTurn(d: Draft, turn: Turn, ending: Ending): void {

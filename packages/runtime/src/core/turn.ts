@@ -33,7 +33,7 @@ export function openTurn(d: Draft, spec: TurnSpec): void {
     type: 'open-turn',
     row: { id: messageId, seq, turnId: id, kind, replyTo: inputId, rollOf, origin, headless, modelId, sent },
   })
-  const turn: Turn = { ...facts, phase: sent ? 'open' : 'starting', stop: null, n: 0, reserved: null }
+  const turn: Turn = { ...facts, phase: sent ? 'open' : 'starting', stop: null, n: 0, usage: null, reserved: null }
   s.turn = turn
   s.seeking = null
   d.effects.push(
@@ -100,7 +100,7 @@ export function closeTurn(d: Draft, turn: Turn, as: Ending): void {
   const { s } = d
   const ending = turn.stop === null ? as : PAUSED
   expireApprovals(d, (approval) => approval.turnId === turn.id, 'The turn that asked has ended.')
-  d.writes.push(closing(d, turn, ending, 'turn'))
+  d.writes.push(...closing(d, turn, ending, 'turn'))
   d.effects.push({ type: 'publish-turn', phase: 'ended', turnId: turn.id, messageId: turn.messageId, boundary: 'turn' })
   d.effects.push(
     { type: 'cancel-timer', timer: 'stop-escalation', key: turn.id },
@@ -119,19 +119,23 @@ export function closeTurn(d: Draft, turn: Turn, as: Ending): void {
   d.effects.push({ type: 'publish-status' })
 }
 
-/** The write that makes a pending row terminal; also used by a roll, whose boundary completes nothing. */
-export function closing(d: Draft, turn: Turn, ending: Ending, boundary: 'turn' | 'row-roll'): Write {
+/** The writes that make a pending row terminal; also used by a roll, whose boundary completes nothing. */
+export function closing(d: Draft, turn: Turn, ending: Ending, boundary: 'turn' | 'row-roll'): Write[] {
   const { token, epoch } = d.s.resume
-  return {
-    type: 'close-turn',
-    messageId: turn.messageId,
-    status: ending.status,
-    errorCode: ending.code,
-    errorText: ending.text,
-    boundary,
-    token: token === null ? null : { token, epoch },
-    content: { metadata: {} },
-  }
+  const { messageId, usage } = turn
+  return [
+    ...(usage === null ? [] : [{ type: 'record-usage', messageId, usage } as const]),
+    {
+      type: 'close-turn',
+      messageId,
+      status: ending.status,
+      errorCode: ending.code,
+      errorText: ending.text,
+      boundary,
+      token: token === null ? null : { token, epoch },
+      content: { metadata: {} },
+    },
+  ]
 }
 
 /** A deferred user turn takes the connection again; otherwise the next turn is chosen. */

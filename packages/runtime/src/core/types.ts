@@ -60,6 +60,8 @@ export type Turn = {
   stop: { mode: StopQueueMode; escalated: boolean } | null
   /** Chunks journaled for `messageId`. */
   n: number
+  /** The newest provider call, saved with the next commit of the row or the next call: no commit of its own for each. */
+  usage: UsageRecord | null
   /** Id of the continuation row, kept from the injection of a steer to its boundary (requirement 146). */
   reserved: MessageId | null
   delivery: DeliveryRef | null

@@ -103,7 +103,7 @@ export function createEngine(ports: EnginePorts): Engine {
     stop() {
       runtime.stop()
       timers.stop()
-      streams.flush()
+      streams.stop()
     },
   }
 }

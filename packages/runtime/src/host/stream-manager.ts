@@ -54,6 +54,8 @@ export class AiStreamManager {
   #buffer: JournalEntry[] = []
   #lastFlush = -Infinity
   #cancelTick: (() => void) | null = null
+  readonly #changedEntries = new Set<SessionId>()
+  #cancelStatus: (() => void) | null = null
 
   constructor(ports: StreamPorts) {
     this.#ports = ports
@@ -129,6 +131,13 @@ export class AiStreamManager {
     })
   }
 
+  /** Journals what is left; nothing is published any more. */
+  stop(): void {
+    this.#cancelStatus?.()
+    this.flush()
+    this.#cancelTick?.()
+  }
+
   // ---- rows and moments
 
   /** What a commit changed, in its latest form. Only the last event carries the new rev (PROTOCOL, Cursor). */
@@ -158,13 +167,26 @@ export class AiStreamManager {
     )
   }
 
-  /** The session's list entry may have changed: its own windows get `status`, the others `session`. */
+  /**
+   * The session's list entry may have changed: its own windows get `status`, the others `session`.
+   * Once a tick, since one event changes it several times and each look costs a query.
+   */
   status(session: Session): void {
     if (this.#observers.size === 0 && !this.#sinks.has(session.id)) return
-    const entry = this.#ports.views.session(session.id)
-    if (entry === null) return
-    this.#publish(session.id, { type: 'status', status: entry.status, session: entry })
-    this.#observe({ type: 'session', session: entry }, session.id)
+    this.#changedEntries.add(session.id)
+    this.#cancelStatus ??= this.#ports.clock.after(TICK_MS, () => this.#flushStatus())
+  }
+
+  #flushStatus(): void {
+    this.#cancelStatus = null
+    const changed = [...this.#changedEntries]
+    this.#changedEntries.clear()
+    for (const id of changed) {
+      const entry = this.#ports.views.session(id)
+      if (entry === null) continue
+      this.#publish(id, { type: 'status', status: entry.status, session: entry })
+      this.#observe({ type: 'session', session: entry }, id)
+    }
   }
 
   /** A session was made. */
