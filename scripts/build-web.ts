@@ -15,7 +15,7 @@ const out = join(root, 'packages/runtime/dist/web')
 const stamp = join(out, '.sources')
 
 /** What the build depends on: the app, the SDK it bundles, and the versions of everything else. */
-const SOURCES = ['packages/web/{src,public}/**/*', 'packages/web/*.{json,html,ts}', 'packages/client/src/**/*.ts', 'package-lock.json']
+const SOURCES = ['packages/web/src/**/*', 'packages/web/*.{json,html,ts}', 'packages/client/src/**/*.ts', 'package-lock.json']
 
 function digestOfSources(): string {
   const hash = createHash('sha256')

@@ -19,13 +19,15 @@ import { Rail } from './rail.tsx'
 import { SessionPage } from './session-page.tsx'
 import { Settings } from './settings.tsx'
 import { isTyping, useKeys } from './keys.ts'
+import { useIsNarrow } from './media.ts'
 import { ShortcutList } from './shortcuts.tsx'
-import { Button, cx } from './ui.tsx'
+import { Button } from './ui.tsx'
 
 export function Frame() {
   const m = useMessages()
   const route = useRoute()
   const { railOpen } = usePrefs()
+  const isNarrow = useIsNarrow()
   const line = useApp((state) => state.line)
   const [overlay, setOverlay] = useState<'search' | 'keys' | null>(null)
   useNotifier()
@@ -41,7 +43,8 @@ export function Frame() {
 
   if (line.state === 'refused' && line.problem?.status === 401) return <Login />
   // On a phone the rail and the place are two screens.
-  const railIsScreen = route.page === 'home'
+  const railIsScreen = isNarrow && route.page === 'home'
+  const rail = <Rail onSearch={() => setOverlay('search')} onKeys={() => setOverlay('keys')} />
   return (
     <div className="flex h-full">
       <a
@@ -50,16 +53,10 @@ export function Frame() {
       >
         {m.skipToMain}
       </a>
-      <Rail
-        className={cx(!railIsScreen && 'max-md:hidden', !railOpen && 'md:hidden')}
-        onSearch={() => setOverlay('search')}
-        onKeys={() => setOverlay('keys')}
-      />
-      <main id="main" tabIndex={-1} className={cx('flex min-w-0 grow flex-col bg-bg outline-none', railIsScreen && 'max-md:hidden')}>
+      {!isNarrow && railOpen && rail}
+      <main id="main" tabIndex={-1} className="flex min-w-0 grow flex-col bg-bg outline-none">
         <LineBanner />
-        <Fence key={`${route.page} ${'id' in route ? route.id : ''}`}>
-          <Place route={route} />
-        </Fence>
+        <Fence key={`${route.page} ${'id' in route ? route.id : ''}`}>{railIsScreen ? rail : <Place route={route} />}</Fence>
       </main>
       <Notices />
       {overlay === 'search' && <QuickOpen onClose={() => setOverlay(null)} />}

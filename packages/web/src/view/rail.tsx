@@ -15,7 +15,7 @@ import { Link } from './link.tsx'
 import { Mark } from './mark.tsx'
 import { cx, Dot, IconButton, Kbd, useNow } from './ui.tsx'
 
-export function Rail({ className, onSearch, onKeys }: { className: string; onSearch: () => void; onKeys: () => void }) {
+export function Rail({ onSearch, onKeys }: { onSearch: () => void; onKeys: () => void }) {
   const m = useMessages()
   const { page } = useRoute()
   // Nothing changes its place under the pointer.
@@ -23,7 +23,7 @@ export function Rail({ className, onSearch, onKeys }: { className: string; onSea
   return (
     <nav
       aria-label={m.sessions}
-      className={cx('flex w-65 shrink-0 flex-col border-r border-line bg-rail max-md:w-full max-md:border-r-0', className)}
+      className="flex w-65 shrink-0 flex-col border-r border-line bg-rail max-md:min-h-0 max-md:w-full max-md:shrink max-md:grow max-md:border-r-0"
     >
       <div className="flex h-13 shrink-0 items-center gap-2 pr-2 pl-3">
         {page === 'home' && <h1 className="sr-only md:hidden">{m.sessions}</h1>}
