@@ -1,6 +1,7 @@
 /** What no host can beat: a bare node:http server that appends a message to a file, syncs it, answers, and sends one event. */
 import { closeSync, fsyncSync, openSync, writeSync } from 'node:fs'
 import { createServer, type ServerResponse } from 'node:http'
+import { createInterface } from 'node:readline'
 import { slowDisk } from './slow-disk.ts'
 
 const [file = '', fsyncMs = '0'] = process.argv.slice(2)
@@ -31,6 +32,10 @@ const server = createServer((request, response) => {
 server.listen(0, '127.0.0.1', () => {
   const address = server.address()
   process.stdout.write(`${JSON.stringify({ url: `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`, token: '' })}\n`)
+})
+createInterface({ input: process.stdin }).on('line', () => {
+  const { user, system } = process.cpuUsage()
+  process.stdout.write(`${JSON.stringify({ commits: 0, appends: 0, cpuUs: user + system, systemUs: system, rss: process.memoryUsage().rss })}\n`)
 })
 process.on('SIGTERM', () => {
   closeSync(log)

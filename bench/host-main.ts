@@ -11,7 +11,7 @@ import { openSqliteStore } from '../packages/runtime/src/store/sqlite/open.ts'
 import type { Store } from '../packages/runtime/src/store/store.ts'
 import { slowDisk } from './slow-disk.ts'
 
-export type Stats = { commits: number; appends: number; cpuUs: number; rss: number }
+export type Stats = { commits: number; appends: number; cpuUs: number; systemUs: number; rss: number }
 
 const [dataDir = '', transport = 'stdio', fsyncMs = '0'] = process.argv.slice(2)
 const wait = slowDisk(Number(fsyncMs))
@@ -45,7 +45,7 @@ process.stdout.write(`${JSON.stringify({ url: server.url, token: host.dataDir.to
 createInterface({ input: process.stdin }).on('line', (line) => {
   if (line !== 'stats') return
   const { user, system } = process.cpuUsage()
-  const stats: Stats = { ...counted, cpuUs: user + system, rss: process.memoryUsage().rss }
+  const stats: Stats = { ...counted, cpuUs: user + system, systemUs: system, rss: process.memoryUsage().rss }
   process.stdout.write(`${JSON.stringify(stats)}\n`)
 })
 process.on('SIGTERM', () => {

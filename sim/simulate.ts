@@ -1,5 +1,7 @@
 /** One history: operations with faults, then rest; what is owed must be settled by then. */
 import type { Temper } from './agent.ts'
+import type { Event } from '../packages/runtime/src/core/event.ts'
+import type { Session } from '../packages/runtime/src/core/types.ts'
 import type { Cells } from './cells.ts'
 import { moveAgent, operate, runQueue, toggleHold } from './workload.ts'
 import { SESSIONS, World, type Fault } from './world.ts'
@@ -17,7 +19,14 @@ const TEMPER: Temper = { steps: 7, fail: 0.1, die: 0.02, deaf: 0.2, hang: 0.6, a
 /** More than any history needs to come to rest; reaching it means that something goes in circles. */
 const REST_STEPS = 5000
 
-export function simulate(options: { seed: number; ops: number; fault: Fault | null; rate: number; cells?: Cells | null }): Outcome {
+export function simulate(options: {
+  seed: number
+  ops: number
+  fault: Fault | null
+  rate: number
+  cells?: Cells | null
+  /** Sees each event with the session it meets. */ steps?: (session: Session, event: Event) => void
+}): Outcome {
   const world = new World({
     seed: options.seed,
     ops: options.ops,
@@ -25,6 +34,7 @@ export function simulate(options: { seed: number; ops: number; fault: Fault | nu
     fault: options.fault,
     rate: options.rate,
     cells: options.cells ?? null,
+    steps: options.steps ?? null,
   })
   try {
     for (let op = 0; op < options.ops && world.failure === null; op += 1) {

@@ -4,6 +4,7 @@
  */
 import { applyEvent, applyPage, emptyView, type SessionView } from '@wheelhouse/client'
 import type { StreamEvent } from '@wheelhouse/client/protocol'
+import type { Event } from '../packages/runtime/src/core/event.ts'
 import type { Answer } from '../packages/runtime/src/core/effect.ts'
 import { load } from '../packages/runtime/src/core/recovery.ts'
 import type { Session } from '../packages/runtime/src/core/types.ts'
@@ -11,7 +12,7 @@ import { isIdle } from '../packages/runtime/src/core/view.ts'
 import { parseCursor } from '../packages/runtime/src/host/cursor.ts'
 import { createEngine, type Engine } from '../packages/runtime/src/host/engine.ts'
 import type { StreamSink } from '../packages/runtime/src/host/host-api.ts'
-import type { Posted } from '../packages/runtime/src/host/mailbox.ts'
+import { stamped, type Posted } from '../packages/runtime/src/host/mailbox.ts'
 import { openSqliteStore } from '../packages/runtime/src/store/sqlite/open.ts'
 import type { CommitResult, Store } from '../packages/runtime/src/store/store.ts'
 import { simDriver, type SimConnection, type Temper } from './agent.ts'
@@ -36,6 +37,7 @@ export type WorldOptions = {
   fault: Fault | null
   /** Chance of a crash at each point, and of a spoiled commit. */ rate: number
   cells: Cells | null
+  steps: ((session: Session, event: Event) => void) | null
 }
 
 export class SimSink implements StreamSink {
@@ -207,7 +209,7 @@ export class World {
 
   #start(): Engine {
     this.epoch = this.store.nextStreamEpoch()
-    const { cells, temper } = this.#options
+    const { cells, steps, temper } = this.#options
     return createEngine({
       store: this.store,
       clock: this.clock,
@@ -253,7 +255,13 @@ export class World {
         run()
         this.#point(`after ${effect.type}`)
       },
-      trace: (before, event) => cells?.visit(before, event, this.#witness()),
+      trace: (before, event) => {
+        cells?.visit(before, event, this.#witness())
+        steps?.(
+          before,
+          stamped(event, this.clock.iso(), () => 'id'),
+        )
+      },
     })
   }
 

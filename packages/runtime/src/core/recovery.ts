@@ -97,6 +97,7 @@ function toTurn(row: LoadedRows['pending'][number]): Turn {
     headless: row.headless,
     modelId: row.modelId,
     steer: row.steer,
+    startedAt: '',
     phase: row.sent ? 'open' : 'starting',
     stop: row.stop === null ? null : { mode: row.stop, escalated: true },
     n: row.chunks,

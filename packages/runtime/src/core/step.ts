@@ -36,12 +36,23 @@ export function step(session: Session, event: Event): Step {
   return { session: d.s, writes: d.writes, effects: d.effects, dropped: false }
 }
 
-/** A private copy to change in place. Chunks are many and touch only their turn, so they copy only that. */
+/** A private copy to change in place, as deep as the rooms of the core change it. Chunks are many and touch only their turn. */
 function draftOf(session: Session, event: Event): Session {
-  if (event.type !== 'driver' || event.event.type !== 'chunk') return structuredClone(session)
   const { turn, deferred } = session
-  return { ...session, turn: turn && { ...turn }, deferred: deferred && { ...deferred } }
+  const turns = { turn: turn && copyTurn(turn), deferred: deferred && copyTurn(deferred) }
+  if (event.type === 'driver' && event.event.type === 'chunk') return { ...session, ...turns }
+  return {
+    ...session,
+    ...turns,
+    connection: { ...session.connection },
+    seeking: session.seeking && { ...session.seeking },
+    resume: { ...session.resume },
+    queue: session.queue.map((input) => ({ ...input })),
+    approvals: session.approvals.map((approval) => ({ ...approval })),
+  }
 }
+
+const copyTurn = (turn: Turn): Turn => ({ ...turn, stop: turn.stop && { ...turn.stop } })
 
 function onCommand(d: Draft, event: CommandEvent): void {
   const { s } = d

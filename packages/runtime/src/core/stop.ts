@@ -5,6 +5,7 @@ import { closeConnection } from './connection.ts'
 import { discardQueue, holdQueued } from './queue.ts'
 import { afterTurn, closeTurn, PAUSED } from './turn.ts'
 import type { Turn } from './types.ts'
+import { liveTurn } from './view.ts'
 
 type StopEvent = Extract<CommandEvent, { type: 'stop-requested' }>
 
@@ -38,6 +39,7 @@ function stopTurn(d: Draft, turn: Turn, event: StopEvent): void {
     afterTurn(d, { kind: turn.kind, success: false })
     return
   }
+  d.effects.push({ type: 'publish-turn', phase: 'started', turn: liveTurn(turn) })
   if (s.connection.phase === 'live') {
     d.effects.push(
       { type: 'interrupt', generation: s.connection.generation, turnId: turn.id },

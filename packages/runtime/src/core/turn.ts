@@ -17,6 +17,8 @@ export type TurnSpec = Pick<Turn, 'id' | 'messageId' | 'inputId' | 'kind' | 'ori
   /** already: the agent runs it of its own accord or has it since before the roll. needed: it must be given to the agent. */
   sending: 'needed' | 'already'
   rollOf: MessageId | null
+  /** Of the turn that a roll continues. */
+  startedAt?: string
 }
 
 /** Opens a turn, whatever its origin; the input, if any, has been given its seq before. */
@@ -24,7 +26,7 @@ export function openTurn(d: Draft, spec: TurnSpec): void {
   const { s } = d
   assert(s.turn === null, 'a session runs one turn at a time')
   assert(s.phase === 'active', 'only an active session opens turns')
-  const { sending, rollOf, ...facts } = spec
+  const { sending, rollOf, startedAt = d.stamp.at, ...facts } = spec
   const sendNow = sending === 'needed' && s.connection.phase === 'live' && !s.connection.stale
   const seq = (s.lastSeq += 1)
   const { id, messageId, inputId, kind, origin, headless, modelId } = facts
@@ -33,12 +35,12 @@ export function openTurn(d: Draft, spec: TurnSpec): void {
     type: 'open-turn',
     row: { id: messageId, seq, turnId: id, kind, replyTo: inputId, rollOf, origin, headless, modelId, sent },
   })
-  const turn: Turn = { ...facts, phase: sent ? 'open' : 'starting', stop: null, n: 0, usage: null, reserved: null }
+  const turn: Turn = { ...facts, startedAt, phase: sent ? 'open' : 'starting', stop: null, n: 0, usage: null, reserved: null }
   s.turn = turn
   s.seeking = null
   d.effects.push(
     { type: 'cancel-timer', timer: 'idle', key: s.id },
-    { type: 'publish-turn', phase: 'started', turn: liveTurn(turn, d.stamp.at) },
+    { type: 'publish-turn', phase: 'started', turn: liveTurn(turn) },
     { type: 'publish-status' },
   )
   if (sendNow) send(d, turn)
@@ -51,7 +53,7 @@ export function admit(d: Draft): void {
   if (turn === null || turn.phase !== 'starting' || connection.phase !== 'live') return
   d.writes.push({ type: 'mark-sent', messageId: turn.messageId })
   turn.phase = 'open'
-  d.effects.push({ type: 'publish-status' })
+  d.effects.push({ type: 'publish-turn', phase: 'started', turn: liveTurn(turn) }, { type: 'publish-status' })
   send(d, turn)
 }
 
@@ -147,7 +149,7 @@ export function afterTurn(d: Draft, ended: { kind: TurnKind; success: boolean })
     s.deferred = null
     s.turn = turn
     d.writes.push({ type: 'defer-turn', messageId: turn.messageId, deferred: false })
-    d.effects.push({ type: 'publish-turn', phase: 'started', turn: liveTurn(turn, d.stamp.at) })
+    d.effects.push({ type: 'publish-turn', phase: 'started', turn: liveTurn(turn) })
     return
   }
   advance(d, ended.success && ended.kind === 'user')

@@ -55,6 +55,8 @@ export type Turn = {
   modelId: string | null
   /** Wrap the input as a steer: it was meant for an earlier turn. */
   steer: boolean
+  /** ISO 8601; for people. */
+  startedAt: string
   /** starting: its row is saved, nothing has left the host. open: `sentAt` is committed and the driver has it. */
   phase: 'starting' | 'open'
   stop: { mode: StopQueueMode; escalated: boolean } | null

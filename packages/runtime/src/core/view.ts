@@ -2,9 +2,17 @@
 import type { LiveTurn, SessionStatus } from '@wheelhouse/client/protocol'
 import type { Session, Turn, WaitingInput } from './types.ts'
 
-export function liveTurn(turn: Turn, at: string): LiveTurn {
+export function liveTurn(turn: Turn): LiveTurn {
   const phase = turn.stop !== null ? 'stopping' : turn.phase === 'open' ? 'open' : 'connecting'
-  return { turnId: turn.id, messageId: turn.messageId, phase, kind: turn.kind, headless: turn.headless, stalled: false, startedAt: at }
+  return {
+    turnId: turn.id,
+    messageId: turn.messageId,
+    phase,
+    kind: turn.kind,
+    headless: turn.headless,
+    stalled: false,
+    startedAt: turn.startedAt,
+  }
 }
 
 /** One word for the session list; what a person must do comes before what the agent does. */

@@ -6,7 +6,7 @@
 import { LIMITS, type MessageInput, type MessagePart } from '@wheelhouse/client/protocol'
 import type { Answer } from '../core/effect.ts'
 import type { SessionId } from '../core/types.ts'
-import type { SessionRecord, Store } from '../store/store.ts'
+import type { Store } from '../store/store.ts'
 import type { DeliveryCheck } from './delivery-service.ts'
 import type { DriverRegistry } from './drivers.ts'
 import { HostError, type Caller, type Keyed } from './host-api.ts'
@@ -25,7 +25,7 @@ export type ProviderPorts = {
 }
 
 /** What a turn of this session would run on. */
-type Ready = { session: SessionRecord; modelId: string; agentRev: number; steerable: boolean }
+type Ready = { modelId: string; agentRev: number; steerable: boolean }
 
 export class AgentChatContextProvider {
   readonly #ports: ProviderPorts
@@ -88,7 +88,7 @@ export class AgentChatContextProvider {
 
   async #validate(sessionId: SessionId): Promise<Ready> {
     const { store, drivers, workspaces } = this.#ports
-    const session = store.readSession(sessionId)
+    const session = store.readSessionHead(sessionId)
     if (session === null) throw new HostError('SESSION_NOT_FOUND', sessionId)
     const agent = session.agentId === null ? null : store.readAgent(session.agentId)
     if (agent === null) throw new HostError('SESSION_HAS_NO_AGENT', sessionId)
@@ -100,7 +100,7 @@ export class AgentChatContextProvider {
     if (!driver.installed) throw new HostError('DRIVER_NOT_INSTALLED', driver.advice ?? agent.type)
     const problem = await workspaces.probe(session.workspaceKind, session.workspacePath)
     if (problem !== null) throw new HostError(problem.code, problem.detail)
-    return { session, modelId, agentRev, steerable: driver.capabilities.steer !== 'none' }
+    return { modelId, agentRev, steerable: driver.capabilities.steer !== 'none' }
   }
 }
 

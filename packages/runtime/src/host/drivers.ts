@@ -67,7 +67,7 @@ export class DriverRegistry {
   /** Everything a connection of this session is made from, read now. */
   facts(sessionId: string): ConnectFacts {
     const { store, keys, dataDir, processes, clock, newId, log } = this.#ports
-    const session = store.readSession(sessionId)
+    const session = store.readSessionHead(sessionId)
     const agent = session?.agentId == null ? null : store.readAgent(session.agentId)
     const provider = agent?.providerId == null ? null : store.readProvider(agent.providerId)
     if (session === null || agent === null || provider === null || agent.modelId === null)

@@ -153,9 +153,10 @@ export class AgentSessionRuntimeService {
   #process(id: SessionId, box: Mailbox, event: Posted, tries = 0): boolean {
     const { clock, newId } = this.#ports
     this.#ports.trace?.(box.state, event)
+    const at = clock.iso()
     let result
     try {
-      result = step(box.state, stamped(event, clock.iso(), newId))
+      result = step(box.state, stamped(event, at, newId))
     } catch (error) {
       return this.#quarantine(id, box, event, error)
     }
@@ -169,7 +170,7 @@ export class AgentSessionRuntimeService {
     const commit: Commit = {
       sessionId: id,
       expectedRev: session.rev - 1,
-      at: clock.iso(),
+      at,
       lastSeq: session.lastSeq,
       lastQueuePos: session.lastQueuePos,
       writes,

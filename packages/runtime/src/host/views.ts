@@ -35,12 +35,11 @@ export function createViews({ store, firstEpoch, state, moments }: ViewPorts): S
       const record = store.readSession(id)
       if (session === null || record === null) throw new HostError('SESSION_NOT_FOUND', id)
       const turn = session.turn
-      const row = turn === null ? null : store.readMessage(turn.messageId)
       const moment = moments.get(id)
       return {
         session: entry(record),
         status: sessionStatus(session),
-        turn: turn === null ? null : liveTurn(turn, row?.createdAt ?? record.updatedAt),
+        turn: turn === null ? null : liveTurn(turn),
         queue: store.listQueue(id),
         approvals: store.listApprovals({ sessionId: id, status: 'pending' }),
         background: moment?.background ?? [],

@@ -2,8 +2,8 @@
  * Workspaces: whether a folder can be worked in. A probe is bounded, and repeated questions about
  * one path share it, so that a dead mount holds up nobody for longer (spec, Delivery rows).
  */
-import type { Stats } from 'node:fs'
-import { access, constants, mkdir, stat } from 'node:fs/promises'
+import { access, constants, mkdir } from 'node:fs/promises'
+import { join, sep } from 'node:path'
 import type { ErrorCode } from '@wheelhouse/client/protocol'
 import type { Clock } from './clock.ts'
 
@@ -47,22 +47,24 @@ export class Workspaces {
 
 async function look(kind: 'system' | 'user', path: string): Promise<WorkspaceProblem | null> {
   try {
-    const found = await statOrMake(kind, path)
-    if (!found.isDirectory()) return { code: 'WORKSPACE_NOT_A_DIRECTORY', detail: path, retryable: false }
-    await access(path, constants.R_OK | constants.X_OK)
+    await enter(path)
     return null
   } catch (error) {
-    return problemOf(path, error)
+    const problem = problemOf(path, error)
+    if (kind === 'user' || problem.code !== 'WORKSPACE_MISSING') return problem
+    return make(path)
   }
 }
 
-async function statOrMake(kind: 'system' | 'user', path: string): Promise<Stats> {
+/** One call tells whether it is there, a folder, and open to this user. */
+const enter = (path: string): Promise<void> => access(join(path, '.') + sep, constants.R_OK | constants.X_OK)
+
+async function make(path: string): Promise<WorkspaceProblem | null> {
   try {
-    return await stat(path)
-  } catch (error) {
-    if (kind === 'user') throw error
     await mkdir(path, { recursive: true, mode: 0o700 })
-    return stat(path)
+    return null
+  } catch (error) {
+    return problemOf(path, error)
   }
 }
 

@@ -62,6 +62,8 @@ export type SessionRecord = {
   updatedAt: string
 }
 
+export type SessionHead = Pick<SessionRecord, 'id' | 'agentId' | 'workspaceKind' | 'workspacePath'>
+
 export type NewSession = {
   id: SessionId
   agentId: string
@@ -133,6 +135,8 @@ export interface Store {
   /** Sessions that owe something at boot: pending rows, queued, steering or offered inputs, open approvals, delivering or accepted deliveries. */
   sessionsOwing(): SessionId[]
   readSession(id: SessionId): SessionRecord | null
+  /** What a message needs to know of its session; one row, nothing counted. */
+  readSessionHead(id: SessionId): SessionHead | null
   /** Newest first by id; `before` is the id of the last one seen. */
   listSessions(page: { limit: number; before: SessionId | null; agentId: string | null }): SessionRecord[]
   insertSession(session: NewSession): InsertResult<SessionRecord>

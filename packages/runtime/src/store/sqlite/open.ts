@@ -14,7 +14,7 @@ import { changesSince, findByKey, listApprovals, listMessages, listQueue, readAp
 import { OPEN_BUSY_MS, checkFile, migrate, readMigrations, type Migration } from './migrate.ts'
 import { deleteProvider, insertProvider, listProviders, readProvider, updateProvider } from './providers.ts'
 import { finalOf } from './final.ts'
-import { insertSession, listSessions, readSession, sessionsOfAgent } from './sessions.ts'
+import { insertSession, listSessions, readSession, readSessionHead, sessionsOfAgent } from './sessions.ts'
 
 /** Folders with the migrations of the two files. */
 export type MigrationFolders = { truth: string; journal: string }
@@ -90,6 +90,7 @@ function toStore(truth: Database, journal: Journal): Store {
     loadSession: (id) => loadSession(truth, journal, id),
     sessionsOwing: () => sessionsOwing(truth),
     readSession: (id) => readSession(truth, id),
+    readSessionHead: (id) => readSessionHead(truth, id),
     listSessions: (page) => listSessions(truth, page),
     insertSession: (session) => insertSession(truth, session),
 

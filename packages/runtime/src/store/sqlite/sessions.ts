@@ -1,6 +1,6 @@
 /** Sessions as lists and clients see them; the core's own view is in load.ts. */
 import type { Message } from '@wheelhouse/client/protocol'
-import type { InsertResult, NewSession, SessionRecord, Store } from '../store.ts'
+import type { InsertResult, NewSession, SessionHead, SessionRecord, Store } from '../store.ts'
 import type { Database } from './database.ts'
 import { UNTAKEN } from './rows.ts'
 
@@ -28,6 +28,14 @@ const toRecord = (row: SessionColumns): SessionRecord => ({ ...row, working: row
 export function readSession(database: Database, id: string): SessionRecord | null {
   const row = database.get<SessionColumns>(`${RECORD} where s.id = ?`, id)
   return row === undefined ? null : toRecord(row)
+}
+
+export function readSessionHead(database: Database, id: string): SessionHead | null {
+  const row = database.get<SessionHead>(
+    'select id, agent_id as agentId, workspace_kind as workspaceKind, workspace_path as workspacePath from session where id = ?',
+    id,
+  )
+  return row === undefined ? null : { ...row }
 }
 
 /** Newest first by the order they were made in. A page goes on where it was even when the last session seen is gone. */
