@@ -35,7 +35,9 @@ server.listen(0, '127.0.0.1', () => {
 })
 createInterface({ input: process.stdin }).on('line', () => {
   const { user, system } = process.cpuUsage()
-  process.stdout.write(`${JSON.stringify({ commits: 0, appends: 0, cpuUs: user + system, systemUs: system, rss: process.memoryUsage().rss })}\n`)
+  process.stdout.write(
+    `${JSON.stringify({ commits: 0, appends: 0, cpuUs: user + system, systemUs: system, rss: process.memoryUsage().rss })}\n`,
+  )
 })
 process.on('SIGTERM', () => {
   closeSync(log)

@@ -14,7 +14,7 @@ export async function fanOut(folder: string): Promise<Finding[]> {
   const host = await start('./host-main.ts', [`${folder}/fan-out`, 'in-process', '0'])
   const id = await furnish(host)
   const path = `/v1/sessions/${id}/stream`
-  const got = new Array<number>(SUBSCRIBERS - STALLED).fill(0)
+  const got = Array.from({ length: SUBSCRIBERS - STALLED }, () => 0)
   const lags: number[] = []
   /** When each event was first seen by anybody: the machine has one clock, the host's own send time is before it. */
   const firstSeen = new Map<number, number>()

@@ -13,7 +13,7 @@ export type Directed = { runs: number; failure: string | null; log: string[] }
 
 export function direct(cells: Cells): Directed {
   const result: Directed = { runs: 0, failure: null, log: [] }
-  for (const [key, count] of [...cells.counts]) {
+  for (const [key, count] of Array.from(cells.counts)) {
     if (count.witness === null) continue
     const { seed, ops, rate } = count.witness
     for (const fault of lacking(count, count.witness)) {
