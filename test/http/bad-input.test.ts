@@ -5,6 +5,7 @@ import { request } from 'node:http'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { ERRORS, LIMITS, type ErrorCode, type Problem } from '@wheelhouse/client/protocol'
+import { startServer } from '../../packages/runtime/src/server/http.ts'
 import { furnishSession, until } from '../support/daemon.ts'
 import { raw, startTestHost, type TestHost } from '../support/host.ts'
 
@@ -181,12 +182,70 @@ test('BUG-54 no token, a wrong one, another Host, a foreign Origin: refused befo
   assert.equal((await raw(host, '/v1/info')).headers.get('access-control-allow-origin'), null)
 })
 
+test('BUG-54 no spelling of a path leads past the credential', async () => {
+  const port = host.server.port
+  for (const path of [
+    '/%761/info',
+    '/v%31/sessions',
+    `/%76%31/sessions/${sessionId}/messages`,
+    '/%6detrics',
+    '/openapi%2ejson',
+    `http://127.0.0.1:${port}/v1/sessions`,
+    `http://127.0.0.1:${port}/metrics`,
+  ])
+    assert.equal(await codeFor(path, `127.0.0.1:${port}`, null), 'UNAUTHENTICATED', path)
+})
+
+test('an address that cannot be read, or an id that is none, is a problem like any other', async () => {
+  const name = `127.0.0.1:${host.server.port}`
+  assert.equal(await codeFor('/v1/%zz', name), 'INVALID_REQUEST')
+  assert.equal(await codeFor('/v1/%zz', name, null), 'UNAUTHENTICATED')
+  assert.equal(await codeFor('/v1/%zz', 'evil.test'), 'HOST_NOT_ALLOWED')
+  await refused(await raw(host, `/v1/sessions/${'a'.repeat(300)}`), 'NOT_FOUND')
+})
+
+test('an empty body with the media type of JSON is an empty body', async () => {
+  const headers = { 'content-type': 'application/json' }
+  const response = await raw(host, `/v1/sessions/${sessionId}/queue/run`, { method: 'POST', headers })
+  assert.equal(response.status, 202)
+  await refused(await raw(host, `/v1/sessions/${sessionId}/messages`, { method: 'POST', headers }), 'INVALID_REQUEST')
+})
+
+test('HEAD opens no stream', async () => {
+  for (const path of ['/v1/stream', `/v1/sessions/${sessionId}/stream`])
+    assert.equal((await raw(host, path, { method: 'HEAD' })).status, 404)
+})
+
+// Only Linux has more loopback addresses than one without being told.
+test('any loopback address that is listened on may be called by its name', { skip: process.platform !== 'linux' }, async () => {
+  const server = await startServer({ host: host.host, port: 0, address: '127.0.0.2', webDir: 'none' })
+  assert.equal((await fetch(`${server.url}/healthz`)).status, 200)
+  await server.close()
+})
+
+test('the page and its files need no credential', async () => {
+  const webDir = join(host.dataDir, 'web')
+  mkdirSync(join(webDir, 'assets'), { recursive: true })
+  writeFileSync(join(webDir, 'index.html'), 'the page')
+  writeFileSync(join(webDir, 'assets', 'a.js'), 'a file')
+  const server = await startServer({ host: host.host, port: 0, address: '127.0.0.1', webDir })
+  const text = async (path: string): Promise<string> => (await fetch(server.url + path)).text()
+  assert.deepEqual(await Promise.all(['/', '/sessions/x', '/assets/a.js'].map(text)), ['the page', 'the page', 'a file'])
+  assert.equal((await fetch(`${server.url}/assets/none.js`)).status, 404)
+  await server.close()
+})
+
 /** fetch does not let a program choose the Host header. */
-function codeFor(path: string, name: string): Promise<string> {
+function codeFor(path: string, name: string, token: string | null = host.token): Promise<string> {
   return new Promise((resolve, reject) => {
     const url = new URL(host.url)
     const call = request(
-      { host: url.hostname, port: url.port, path, headers: { host: name, authorization: `Bearer ${host.token}` } },
+      {
+        host: url.hostname,
+        port: url.port,
+        path,
+        headers: { host: name, ...(token === null ? {} : { authorization: `Bearer ${token}` }) },
+      },
       (response) => {
         let body = ''
         response.on('data', (data: Buffer) => (body += data.toString()))

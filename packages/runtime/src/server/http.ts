@@ -33,8 +33,8 @@ export type ServerOptions = {
 export type Server = { url: string; port: number; gate: Gate; close(): Promise<void> }
 export type App = FastifyInstance
 
-/** Routes that need no credential; the files of the web app are the rest. */
-const OPEN_ROUTES = new Set(['/healthz', '/v1/login'])
+/** Routes that need no credential; the page of the web app, which is no route, is the rest. */
+const OPEN_ROUTES = new Set(['/healthz', '/v1/login', '/assets/*'])
 
 /** Listens, and answers from then on. Rejects when the port is taken; refuses other addresses than loopback. */
 export async function startServer(options: ServerOptions): Promise<Server> {
@@ -46,9 +46,20 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     logger: false,
     forceCloseConnections: true,
     routerOptions: { maxParamLength: 200 },
+    // An address no router can read runs no hook: its checks are here.
+    frameworkErrors(error, request, reply) {
+      const { code, detail } = codeOf(refusalOf(request, checked) ?? error)
+      sendProblem(reply.headers(HEADERS), code, detail)
+    },
   }).withTypeProvider<ZodTypeProvider>()
   // Bodies are JSON; a form or text of another page is not looked at.
   app.removeContentTypeParser('text/plain')
+  // Many clients send the media type with every request, also where there is no body.
+  const parse = app.getDefaultJsonParser('error', 'error')
+  app.removeContentTypeParser('application/json')
+  app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body: string, done) =>
+    body === '' ? done(null) : parse(request, body, done),
+  )
   app.setValidatorCompiler(validatorCompiler)
   app.setSerializerCompiler(() => (data) => JSON.stringify(data))
   const streams = new Set<() => void>()
@@ -69,7 +80,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   await serveWeb(app, options.webDir)
   const url = await app.listen({ port: options.port, host: address })
   const { port } = new URL(url)
-  const names = ['127.0.0.1', 'localhost', '[::1]', ...(options.names ?? [])].map((name) => `${name}:${port}`)
+  const names = [new URL(url).hostname, '127.0.0.1', 'localhost', '[::1]', ...(options.names ?? [])].map((name) => `${name}:${port}`)
   gate = new Gate({
     token: host.dataDir.token,
     port: Number(port),
@@ -88,17 +99,19 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   }
 }
 
+/** On every answer, problems too (PROTOCOL, sections 3 and 8). */
+const HEADERS = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff', 'referrer-policy': 'no-referrer' }
+
 const isLoopback = (address: string): boolean => address === '::1' || address === 'localhost' || /^127\.\d+\.\d+\.\d+$/.test(address)
 
 /** Host and Origin, then the credential, before any route and also where there is none. */
 function guard(app: App, host: Host, gate: () => Gate): void {
   app.decorateRequest('caller', null as unknown as Caller)
   app.addHook('onRequest', (request, reply, done) => {
-    void reply.header('cache-control', 'no-store').header('x-content-type-options', 'nosniff').header('referrer-policy', 'no-referrer')
+    void reply.headers(HEADERS)
     const facts = factsOf(request)
     gate().checkPlace(facts)
-    const path = request.url.split('?', 1)[0] ?? ''
-    if (needsCredential(request, path)) request.caller = gate().identify(facts)
+    if (needsCredential(request)) request.caller = gate().identify(facts)
     done()
   })
   app.setErrorHandler((error, request, reply) => {
@@ -112,12 +125,31 @@ function guard(app: App, host: Host, gate: () => Gate): void {
   })
 }
 
-/** The page and its files are for everybody; they hold no secret. */
-function needsCredential(request: FastifyRequest, path: string): boolean {
-  if (OPEN_ROUTES.has(path)) return false
-  const isApi =
-    path.startsWith('/v1/') || path.startsWith('/api/') || path.startsWith('/gateway/') || path === '/metrics' || path === '/openapi.json'
-  return isApi || (request.method !== 'GET' && request.method !== 'HEAD')
+/** Host, Origin and credential of a request that reached no route. */
+function refusalOf(request: FastifyRequest, gate: () => Gate): unknown {
+  try {
+    gate().checkPlace(factsOf(request))
+    gate().identify(factsOf(request))
+    return null
+  } catch (error) {
+    return error
+  }
+}
+
+/**
+ * The page and its files are for everybody; they hold no secret. What counts is the route that was
+ * found: the router reads an address in more spellings than one (escapes, a whole URL), so its text
+ * proves nothing.
+ */
+function needsCredential(request: FastifyRequest): boolean {
+  const route = request.routeOptions.url
+  if (route !== undefined) return !OPEN_ROUTES.has(route)
+  return !isPage(request)
+}
+
+/** No route: GET answers the page, but where only a program would look. */
+export function isPage({ method, url }: FastifyRequest): boolean {
+  return (method === 'GET' || method === 'HEAD') && !/^\/(?:v1|api|gateway|assets)(?:[/?]|$)/.test(url)
 }
 
 export function factsOf(request: FastifyRequest): RequestFacts {

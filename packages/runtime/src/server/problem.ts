@@ -28,6 +28,9 @@ export function codeOf(error: unknown): { code: ErrorCode; detail: string } {
       return { code: 'BODY_TOO_LARGE', detail: '' }
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
       return { code: 'UNSUPPORTED_MEDIA_TYPE', detail: '' }
+    // An id longer than any id names nothing.
+    case 'FST_ERR_MAX_PARAM_LENGTH':
+      return { code: 'NOT_FOUND', detail: '' }
     default:
   }
   if (known.validation !== undefined || known.statusCode === 400)

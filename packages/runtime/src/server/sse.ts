@@ -108,19 +108,34 @@ export function openStream(host: Host, response: ServerResponse, request: Stream
   if (socket === null) return () => undefined
   const sink = new SseSink(socket, request.all)
   const { streams } = host
-  if (request.all) streams.observe(sink)
-  for (const id of request.sessions) streams.subscribe(sink, id, request.positions.get(id) ?? null)
-  const timer = setInterval(() => sink.ping(), PING_MS)
+  const timer = setInterval(() => {
+    // What waits for a reader that does not read must not grow, not even by pings.
+    if (!sink.lagging) sink.ping()
+  }, PING_MS)
   timer.unref()
-  socket.on('drain', () => {
-    if (sink.lagging) streams.catchUp(sink)
-  })
   const close = (): void => {
     clearInterval(timer)
     streams.unsubscribe(sink)
   }
   response.on('close', close)
   response.on('error', close)
+  /** A stream that cannot be told the truth (the store does not answer) is cut: its reader comes back with its cursor. */
+  const orCut = (tell: () => void): void => {
+    try {
+      tell()
+    } catch (error) {
+      host.log.error({ error: error instanceof Error ? error.stack : String(error) }, 'stream cut')
+      close()
+      socket.destroy()
+    }
+  }
+  socket.on('drain', () => {
+    if (sink.lagging) orCut(() => streams.catchUp(sink))
+  })
+  orCut(() => {
+    if (request.all) streams.observe(sink)
+    for (const id of request.sessions) streams.subscribe(sink, id, request.positions.get(id) ?? null)
+  })
   return () => {
     close()
     response.end()

@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fastifyStatic from '@fastify/static'
-import { sendProblem, type App } from './http.ts'
+import { isPage, sendProblem, type App } from './http.ts'
 
 const POLICY =
   "default-src 'self'; img-src 'self' data: blob:; style-src 'self' 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'; object-src 'none'"
@@ -23,9 +23,7 @@ export async function serveWeb(app: App, webDir: string): Promise<void> {
       index: false,
     })
   app.setNotFoundHandler((request, reply) => {
-    const path = request.url.split('?', 1)[0] ?? ''
-    const isPage = (request.method === 'GET' || request.method === 'HEAD') && !/^\/(?:v1|api|gateway|assets)(?:\/|$)/.test(path)
-    if (!isPage) return sendProblem(reply, 'NOT_FOUND', `${request.method} ${path}`)
+    if (!isPage(request)) return sendProblem(reply, 'NOT_FOUND', `${request.method} ${request.url.split('?', 1)[0] ?? ''}`)
     return reply.type('text/html; charset=utf-8').header('content-security-policy', POLICY).send(page)
   })
 }

@@ -79,14 +79,15 @@ export function sessionRoutes(app: FastifyInstance, host: Host, streams: Set<() 
     once(host, request, reply, 202, () => commandResult(host.release(request.params.id))),
   )
 
-  typed.get('/v1/sessions/:id/stream', { schema: { params, querystring: streamQuery } }, (request, reply) => {
+  // A HEAD that opened a stream would never end.
+  typed.get('/v1/sessions/:id/stream', { exposeHeadRoute: false, schema: { params, querystring: streamQuery } }, (request, reply) => {
     const { id } = request.params
     const positions = positionsOf(request.headers['last-event-id']?.toString(), request.query.cursor, id)
     host.snapshot(id)
     reply.hijack()
     track(streams, openStream(host, reply.raw, { sessions: [id], positions, all: false }), reply.raw)
   })
-  typed.get('/v1/stream', { schema: { querystring: streamQuery } }, (request, reply) => {
+  typed.get('/v1/stream', { exposeHeadRoute: false, schema: { querystring: streamQuery } }, (request, reply) => {
     const { session = [], cursor } = request.query
     const sessions = [...new Set(typeof session === 'string' ? [session] : session)]
     if (sessions.length > NAMED_MAX) throw new HostError('INVALID_REQUEST', `at most ${NAMED_MAX} sessions`)
