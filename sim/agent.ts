@@ -192,9 +192,9 @@ export class SimConnection implements AgentRuntimeConnection {
     }
     if (turn.left <= 0) return this.#endTurn(turn, calm)
     turn.left -= 1
-    if (turn.granted.length > 0 && random.chance(0.6)) return this.#consume(turn)
-    if (turn.consumed.length > 0 && random.chance(0.6)) return this.#boundary(turn)
-    if (turn.stash.length > 0 && turn.offering === null && random.chance(0.7)) return this.#offer(turn)
+    if (turn.granted.length > 0 && random.chance(0.8)) return this.#consume(turn)
+    if (turn.consumed.length > 0 && random.chance(0.8)) return this.#boundary(turn)
+    if (turn.stash.length > 0 && turn.offering === null && random.chance(0.9)) return this.#offer(turn)
     if (!calm && this.waiting === null && turn.kind === 'user' && random.chance(this.#temper.autonomous)) return this.#startAutonomous()
     if (turn.kind !== 'compaction' && random.chance(this.#temper.ask)) return this.#ask(turn)
     this.#other(turn)

@@ -9,7 +9,7 @@ import { simulate } from './simulate.ts'
 
 const [every = '2', random = '60'] = process.argv.slice(2)
 const OPS = 80
-const RATE = 0.02
+const RATE = 0.012
 
 function found(what: string): never {
   console.log(what)

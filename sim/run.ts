@@ -18,8 +18,8 @@ const arg = (name: string): string | null => {
 const number = (name: string, fallback: number): number => Number(arg(name) ?? fallback)
 
 const HISTORY_OPS = 80
-/** Per point of a history: with about 300 points it makes more than one fault in ten operations. */
-const FAULT_RATE = 0.02
+/** Per point of a history: with about 600 points a history it makes more than one fault in ten operations. */
+const FAULT_RATE = 0.012
 /** Lines of the log shown of a failure. */
 const TAIL = 60
 

@@ -15,7 +15,7 @@ export type Outcome = {
   stats: World['ledger']['stats']
 }
 
-const TEMPER: Temper = { steps: 7, fail: 0.1, die: 0.02, deaf: 0.2, hang: 0.6, autonomous: 0.05, ask: 0.1, refuse: 0.1 }
+const TEMPER: Temper = { steps: 14, fail: 0.1, die: 0.02, deaf: 0.2, hang: 0.6, autonomous: 0.05, ask: 0.1, refuse: 0.1 }
 /** More than any history needs to come to rest; reaching it means that something goes in circles. */
 const REST_STEPS = 5000
 

@@ -4,16 +4,16 @@ import { SESSIONS, type World } from './world.ts'
 
 /** Chance of each kind of operation; the rest moves an agent. */
 export const MIX = {
-  submit: 0.14,
-  deliver: 0.05,
+  submit: 0.2,
+  deliver: 0.03,
   stop: 0.03,
   answer: 0.06,
   queue: 0.05,
   hold: 0.02,
   edit: 0.03,
-  late: 0.05,
+  late: 0.04,
   cut: 0.03,
-  time: 0.05,
+  time: 0.03,
   kill: 0.01,
   agent: 0.01,
   compact: 0.01,
@@ -29,7 +29,7 @@ export function operate(world: World): void {
     return hit
   }
   const id = random.pick(SESSIONS)
-  if (is(MIX.submit)) submit(world, id)
+  if (is(MIX.submit)) submit(world, busyOr(world, id))
   else if (is(MIX.deliver)) deliver(world, id)
   else if (is(MIX.stop)) stop(world, id)
   else if (is(MIX.answer)) answerOne(world, id)
@@ -43,7 +43,8 @@ export function operate(world: World): void {
   else if (is(MIX.agent)) world.post(id, { type: 'agent-changed' })
   else if (is(MIX.compact)) world.command(id, (commandId) => ({ type: 'compact-requested', commandId, modelId: 'm' }))
   else if (is(MIX.release)) world.command(id, (commandId) => ({ type: 'session-released', commandId }))
-  else moveAgent(world, false)
+  // Agents are busier than people: a turn must get far enough for a steer to reach it.
+  else for (let moves = 1 + random.below(4); moves > 0; moves -= 1) moveAgent(world, false)
 }
 
 export function moveAgent(world: World, calm: boolean): boolean {
@@ -54,6 +55,12 @@ export function moveAgent(world: World, calm: boolean): boolean {
   const index = world.connections.indexOf(connection)
   if (connection.phase === 'down' && index >= 0) world.connections.splice(index, 1)
   return true
+}
+
+/** People talk to agents at work more often than to idle ones: that is where steers come from. */
+function busyOr(world: World, id: string): string {
+  const busy = SESSIONS.filter((each) => world.state(each)?.turn?.kind === 'user')
+  return busy.length > 0 && world.random.chance(0.7) ? world.random.pick(busy) : id
 }
 
 function submit(world: World, id: string): void {

@@ -62,7 +62,7 @@ export type LoadedRows = {
 }
 
 /** Rebuilds the state. At rest it equals what memory held (invariant 16). */
-export function load(rows: LoadedRows, held: boolean): Session {
+export function load(rows: LoadedRows, held: boolean, lastGeneration = 0): Session {
   const turns = rows.pending.map((row) => ({ deferred: row.deferred, turn: toTurn(row) }))
   return {
     id: rows.session.id,
@@ -72,7 +72,7 @@ export function load(rows: LoadedRows, held: boolean): Session {
     phase: rows.session.phase,
     held,
     connection: { phase: 'none' },
-    lastGeneration: 0,
+    lastGeneration,
     turn: turns.find((each) => !each.deferred)?.turn ?? null,
     deferred: turns.find((each) => each.deferred)?.turn ?? null,
     seeking: null,

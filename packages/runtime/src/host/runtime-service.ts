@@ -42,6 +42,8 @@ export class AgentSessionRuntimeService {
   readonly #replies = new Map<string, (answer: Answer) => void>()
   /** Holds in force; a session loaded meanwhile starts under them. */
   #held = false
+  /** Generations below it were given to sessions that left memory; a session loaded anew must not give them again. */
+  #generationFloor = 0
 
   constructor(ports: RuntimePorts) {
     this.#ports = ports
@@ -129,7 +131,7 @@ export class AgentSessionRuntimeService {
     if (known !== undefined) return known
     const rows = this.#ports.store.loadSession(id)
     if (rows === null) return null
-    const box: Mailbox = { state: load(rows, this.#held), queue: [], draining: false, retry: null }
+    const box: Mailbox = { state: load(rows, this.#held, this.#generationFloor), queue: [], draining: false, retry: null }
     this.#boxes.set(id, box)
     return box
   }
@@ -264,11 +266,24 @@ export class AgentSessionRuntimeService {
     this.#ports.report('quarantined', id, `${event.type}: ${detail}`)
     if (isCommand(event)) this.reply(event.commandId, { ok: false, code: 'SESSION_QUARANTINED', detail: 'internal error' })
     if (event.type === 'session-quarantined') {
-      this.#boxes.delete(id)
+      this.#abandon(id, box)
       return true
     }
+    // A bug met while quarantined costs that event; there is nothing left to close.
+    if (box.state.phase === 'quarantined') return true
+    // The connection is gone, whatever the bug: forgetting that would leave the session waiting for it for ever.
+    if (event.type === 'driver' && event.event.type === 'connection-closed') box.queue.unshift(event)
     box.queue.unshift({ type: 'session-quarantined', reason: error instanceof Error ? error.message : String(error) })
     return true
+  }
+
+  /** Even closing it failed: its agent goes, and its rows are loaded anew when it is asked for. */
+  #abandon(id: SessionId, box: Mailbox): void {
+    const { connection, lastGeneration } = box.state
+    this.#generationFloor = Math.max(this.#generationFloor, lastGeneration)
+    this.#boxes.delete(id)
+    if (connection.phase !== 'none')
+      this.#act(id, box.state, [{ type: 'close-connection', generation: connection.generation, reason: 'quarantined' }])
   }
 
   #act(id: SessionId, session: Session, effects: readonly Effect[]): void {
