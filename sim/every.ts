@@ -3,7 +3,7 @@ import type { Cells } from './cells.ts'
 import { simulate, type Outcome } from './simulate.ts'
 
 export const KINDS = ['crash', 'failed', 'refused', 'unknown-saved', 'unknown-not-saved'] as const
-const SCENARIO_OPS = 40
+const SCENARIO_OPS = 60
 
 export type Verdict = { failure: string | null; runs: number; points: number; commits: number; crashes: number; log: string[] }
 

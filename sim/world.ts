@@ -42,6 +42,9 @@ export type WorldOptions = {
 
 export class SimSink implements StreamSink {
   lagging = false
+  cut(): void {
+    throw new Error('nothing a simulated reader is told can fail')
+  }
   view: SessionView
   readonly #world: World
   constructor(world: World, sessionId: string) {

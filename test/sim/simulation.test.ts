@@ -6,7 +6,7 @@ import { simulate } from '../../sim/simulate.ts'
 
 for (const kind of KINDS) {
   test(`${kind} at every point of a fixed scenario breaks no invariant`, () => {
-    const verdict = everyPoint(1, [kind])
+    const verdict = everyPoint(10, [kind])
     assert.equal(verdict.failure, null)
     assert.ok(verdict.runs > 20, `only ${verdict.runs} points`)
   })
@@ -21,7 +21,7 @@ test('random histories with crashes and spoiled commits break no invariant and c
     for (const name of ['sends', 'rolls', 'results', 'tools'] as const) stats[name] += outcome.stats[name]
   }
   // A world in which nothing happens would pass everything.
-  assert.ok(stats.crashes > 100 && stats.sends > 300 && stats.rolls > 3 && stats.results > 50 && stats.tools > 10, JSON.stringify(stats))
+  assert.ok(stats.crashes > 100 && stats.sends > 300 && stats.rolls > 5 && stats.results > 30 && stats.tools > 10, JSON.stringify(stats))
 })
 
 test('a seed is a history: the same one twice is the same', () => {

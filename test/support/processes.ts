@@ -28,7 +28,7 @@ export async function allGone(entries: readonly LedgerEntry[]): Promise<void> {
       .filter(
         (info) =>
           entries.some((entry) => entry.pid === info.pid && entry.startTime === info.startTime) ||
-          entries.some((entry) => table.hasVariable(info.pid, `${MARKER_VARIABLE}=${entry.marker}`)),
+          entries.some((entry) => table.hasVariable(info.pid, `${MARKER_VARIABLE}=${entry.marker}`) === 'yes'),
       )
       .map((info) => info.pid)
   await until(`the processes of the dead host to end (${alive().join(', ')})`, () => alive().length === 0, GONE_MS)
