@@ -39,7 +39,16 @@ export class AiService {
     const { topicId, runtime, admission } = request
     if (runtime === undefined || !topicId.startsWith(AGENT_SESSION_TOPIC) || topicId !== AGENT_SESSION_TOPIC + runtime.sessionId)
       throw new MissingRuntimeMetadata(`${topicId} is streamed only with the metadata of its turn`)
-    this.openTurnStream(runtime.sessionId, admission, this.#seed(request))
+    const { generation, turnId } = admission
+    let seed
+    try {
+      seed = this.#seed(request)
+    } catch (error) {
+      // A turn that is committed as sent must end, also when its message cannot be read now.
+      const message = error instanceof Error ? error.message : String(error)
+      return this.#ports.post(runtime.sessionId, { type: 'send-failed', generation, turnId, message })
+    }
+    this.openTurnStream(runtime.sessionId, admission, seed)
   }
 
   /** Admits the turn by `connection.send`; the connection exists, since the core sends only to a live one. */

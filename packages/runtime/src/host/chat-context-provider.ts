@@ -6,6 +6,7 @@
 import { LIMITS, type MessageInput, type MessagePart } from '@wheelhouse/client/protocol'
 import type { Answer } from '../core/effect.ts'
 import type { SessionId } from '../core/types.ts'
+import { StoreError } from '../store/errors.ts'
 import type { Store } from '../store/store.ts'
 import type { DeliveryCheck } from './delivery-service.ts'
 import type { DriverRegistry } from './drivers.ts'
@@ -122,6 +123,8 @@ export function partsOf(message: Pick<MessageInput, 'text' | 'parts'>): MessageP
 }
 
 function checkOf(error: unknown): DeliveryCheck {
+  // Rows that cannot be read now say nothing about the delivery.
+  if (error instanceof StoreError) return { verdict: 'wait' }
   if (!(error instanceof HostError)) return { verdict: 'never', code: 'INTERNAL_ERROR' }
   if (error.code === 'WORKSPACE_UNAVAILABLE' || error.code === 'DRIVER_NOT_INSTALLED') return { verdict: 'wait' }
   return { verdict: 'never', code: error.code === 'SESSION_HAS_NO_AGENT' ? 'TARGET_SESSION_ORPHANED' : 'TARGET_UNAVAILABLE' }

@@ -25,8 +25,8 @@ export class Connections {
   }
 
   connect(sessionId: SessionId, generation: Generation, resumeToken: string | null): void {
-    const { facts, emit } = this.#ports
-    const found = facts(sessionId)
+    const { emit } = this.#ports
+    const found = this.#facts(sessionId)
     if (!found.ok) {
       emit(sessionId, generation, { type: 'connection-closed', code: found.code, message: found.message })
       return
@@ -47,6 +47,16 @@ export class Connections {
     } catch (error) {
       this.#threw(sessionId, error)
       onEvent({ type: 'connection-closed', code: 'CONNECT_FAILED', message: messageOf(error) })
+    }
+  }
+
+  /** What cannot be read is a start that failed; else the session would wait for a connection that never comes. */
+  #facts(sessionId: SessionId): ConnectFacts {
+    try {
+      return this.#ports.facts(sessionId)
+    } catch (error) {
+      this.#threw(sessionId, error)
+      return { ok: false, code: 'CONNECT_FAILED', message: messageOf(error) }
     }
   }
 
@@ -71,16 +81,17 @@ export class Connections {
       this.#handles.delete(key)
       this.#ports.emit(sessionId, generation, { type: 'connection-closed', code: null, message })
     }
-    if (connection === undefined) gone('')
-    else
-      connection.close(reason).then(
-        // A driver that forgot its last event would leave the session waiting for ever.
-        () => (this.#handles.has(key) ? gone('') : undefined),
-        (error: unknown) => {
-          this.#threw(sessionId, error)
-          gone(messageOf(error))
-        },
-      )
+    const failed = (error: unknown): void => {
+      this.#threw(sessionId, error)
+      gone(messageOf(error))
+    }
+    if (connection === undefined) return gone('')
+    try {
+      // A driver that forgot its last event would leave the session waiting for ever.
+      connection.close(reason).then(() => (this.#handles.has(key) ? gone('') : undefined), failed)
+    } catch (error) {
+      failed(error)
+    }
   }
 
   /** Closes all; resolves when every native side is gone. */

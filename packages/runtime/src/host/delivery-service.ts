@@ -29,12 +29,18 @@ export class AgentSessionDeliveryService {
   /** The `look-for-delivery` effect. What became of the session meanwhile is checked when the answer arrives in its mailbox. */
   look(sessionId: SessionId): void {
     const { store, validate, post } = this.#ports
-    const next = store.nextAccepted(sessionId)
+    let next = null
+    try {
+      next = store.nextAccepted(sessionId)
+    } catch {
+      // The inbox cannot be read now: the queue goes on, and the sweep looks again.
+    }
     if (next === null) {
       post(sessionId, { type: 'delivery-none' })
       return
     }
-    validate(sessionId, (check) => post(sessionId, this.#answer(next.delivery, check)))
+    const { delivery } = next
+    validate(sessionId, (check) => post(sessionId, this.#answer(delivery, check)))
   }
 
   #answer(delivery: DeliveryRef, check: DeliveryCheck): Posted {

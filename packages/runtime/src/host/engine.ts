@@ -16,7 +16,14 @@ import { AiStreamManager } from './stream-manager.ts'
 import { SessionTimers, TIMER_MS, type TimerLimits } from './timers.ts'
 import { createViews, type Moments } from './views.ts'
 
-export type EngineReport = 'stale-event' | 'commit-failed' | 'quarantined' | 'effect-failed' | 'journal-failed' | 'driver-threw'
+export type EngineReport =
+  | 'stale-event'
+  | 'commit-failed'
+  | 'quarantined'
+  | 'effect-failed'
+  | 'journal-failed'
+  | 'publish-failed'
+  | 'driver-threw'
 
 export type EnginePorts = {
   store: Store

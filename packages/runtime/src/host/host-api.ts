@@ -8,6 +8,8 @@ export type StreamSink = {
   lagging: boolean
   /** Bytes given and not yet taken by the reader. */
   backlog(): number
+  /** Ends it: something could not be told, and a reader that comes back with its cursor is told all of it. */
+  cut(): void
   /** `sessionId` and `cursor` are null for events of the list; `data` is the event as one line of JSON. */
   event(sessionId: SessionId | null, cursor: string | null, type: string, data: string): void
 }

@@ -11,6 +11,7 @@ import { step } from '../core/step.ts'
 import type { Generation, Session, SessionId } from '../core/types.ts'
 import { willContinueTopic } from '../core/view.ts'
 import type { Commit, Write } from '../core/write.ts'
+import { StoreError } from '../store/errors.ts'
 import type { Changes, CommitResult, ResolvedContent, Store } from '../store/store.ts'
 import type { Clock } from './clock.ts'
 import { isCommand, stamped, type Mailbox, type Posted } from './mailbox.ts'
@@ -26,8 +27,8 @@ export type RuntimePorts = {
   newId(): string
   /** Content of the rows a commit closes, from the accumulators. */
   resolve(writes: readonly Write[]): ResolvedContent
-  /** Called after each commit and before its effects: what changed, in its latest form. */
-  publish(session: Session, changes: Changes): void
+  /** Called after each commit and before its effects: what changed, in its latest form; null: it is saved and could not be read. */
+  publish(session: Session, changes: Changes | null): void
   /** Runs one effect; it must not throw, and what it brings back comes by `post`. */
   interpret(session: Session, effect: Effect): void
   /** Sees every event with the state it meets: tracing, and the simulator's cell counts. */
@@ -72,7 +73,8 @@ export class AgentSessionRuntimeService {
 
   /** Puts an event into a session's mailbox; an unknown session drops it. */
   post(id: SessionId, event: Posted): void {
-    const box = this.#box(id)
+    const box = this.#boxFor(id, event)
+    if (box === undefined) return
     if (box === null) {
       if (isCommand(event)) this.reply(event.commandId, { ok: false, code: 'SESSION_NOT_FOUND', detail: id })
       return
@@ -123,6 +125,19 @@ export class AgentSessionRuntimeService {
     for (const box of this.#boxes.values()) {
       box.retry?.cancel()
       box.draining = true
+    }
+  }
+
+  /** Undefined: it cannot be read now. Its command is refused; what else comes is found in its rows later. */
+  #boxFor(id: SessionId, event: Posted): Mailbox | null | undefined {
+    try {
+      return this.#box(id)
+    } catch (error) {
+      // At boot there is no later: a host must not start without what it owes.
+      if (event.type === 'recovered') throw error
+      this.#ports.report('commit-failed', id, `${event.type}: ${stackOf(error)}`)
+      if (isCommand(event)) this.reply(event.commandId, STORE_FAILED)
+      return undefined
     }
   }
 
@@ -177,35 +192,69 @@ export class AgentSessionRuntimeService {
       lastQueuePos: session.lastQueuePos,
       writes,
     }
-    const outcome = this.#commit(commit)
+    let outcome
+    try {
+      outcome = this.#commit(commit)
+    } catch (error) {
+      return this.#threw(id, box, event, error)
+    }
     if (outcome.outcome === 'done') {
       box.state = session
-      this.#ports.publish(session, outcome.changes)
+      this.#publish(id, session, outcome.changes)
       this.#act(id, session, result.effects)
       return true
     }
     return this.#notSaved(id, box, event, outcome, tries)
   }
 
-  /** Settles an unknown outcome by reading the rev: it is saved, or it is as if it had failed. */
-  #commit(commit: Commit): Exclude<CommitResult, { outcome: 'unknown' }> {
+  /**
+   * Settles an unknown outcome by reading the rev: it is saved, or it is as if it had failed. What
+   * the world does to the reads around a commit is a failure too; only a bug of ours throws.
+   */
+  #commit(commit: Commit): Settled {
     const { store, resolve } = this.#ports
-    const outcome = store.commit(commit, resolve(commit.writes))
-    if (outcome.outcome !== 'unknown') return outcome
-    const rev = store.revOf(commit.sessionId)
-    // Only its own deletion makes a session vanish from under its mailbox.
-    if (rev === null) return { outcome: 'done', changes: { rev: commit.expectedRev + 1, messages: [], approvals: [], removed: [] } }
-    if (rev !== commit.expectedRev + 1) return { outcome: 'failed', message: outcome.message }
-    return { outcome: 'done', changes: store.changesSince(commit.sessionId, commit.expectedRev) }
+    try {
+      const outcome = store.commit(commit, resolve(commit.writes))
+      if (outcome.outcome !== 'unknown') return outcome
+      const rev = store.revOf(commit.sessionId)
+      // Only its own deletion makes a session vanish from under its mailbox.
+      if (rev === null) return { outcome: 'done', changes: { rev: commit.expectedRev + 1, messages: [], approvals: [], removed: [] } }
+      if (rev !== commit.expectedRev + 1) return { outcome: 'failed', message: outcome.message }
+      return { outcome: 'done', changes: this.#changesOf(commit) }
+    } catch (error) {
+      if (error instanceof StoreError) return { outcome: 'failed', message: error.message }
+      throw error
+    }
   }
 
-  #notSaved(
-    id: SessionId,
-    box: Mailbox,
-    event: Posted,
-    outcome: Exclude<CommitResult, { outcome: 'done' | 'unknown' }>,
-    tries: number,
-  ): boolean {
+  /** What a commit changed that is known to be saved; null when it cannot be read now. */
+  #changesOf(commit: Commit): Changes | null {
+    try {
+      return this.#ports.store.changesSince(commit.sessionId, commit.expectedRev)
+    } catch (error) {
+      if (error instanceof StoreError) return null
+      throw error
+    }
+  }
+
+  /** What windows are told must not cost the session its effects. */
+  #publish(id: SessionId, session: Session, changes: Changes | null): void {
+    try {
+      this.#ports.publish(session, changes)
+    } catch (error) {
+      this.#ports.report('effect-failed', id, `publish: ${stackOf(error)}`)
+    }
+  }
+
+  /** The store met a bug of ours and saved nothing: a command is refused by itself, anything else would be lost. */
+  #threw(id: SessionId, box: Mailbox, event: Posted, error: unknown): boolean {
+    if (!isCommand(event)) return this.#quarantine(id, box, event, error)
+    this.#ports.report('commit-failed', id, `${event.type}: ${stackOf(error)}`)
+    this.reply(event.commandId, { ok: false, code: 'INTERNAL_ERROR', detail: '' })
+    return true
+  }
+
+  #notSaved(id: SessionId, box: Mailbox, event: Posted, outcome: Exclude<Settled, { outcome: 'done' }>, tries: number): boolean {
     const { report } = this.#ports
     if (outcome.outcome === 'refused') {
       if (outcome.reason === 'guard' && (event.type === 'delivery-found' || event.type === 'delivery-finalizing')) {
@@ -243,8 +292,11 @@ export class AgentSessionRuntimeService {
   #retry(id: SessionId, box: Mailbox, event: Posted, tries: number): void {
     box.retry = null
     const exhausted = tries > RETRY_DELAYS_MS.length && event.type !== 'terminal-persistence-failed'
-    if (exhausted) box.queue.unshift({ type: 'terminal-persistence-failed' })
-    else {
+    if (exhausted) {
+      // Nothing of what it does can be saved: the agent is ended now, not when the store takes writes again.
+      this.#closeAgent(id, box, 'persistence')
+      box.queue.unshift({ type: 'terminal-persistence-failed' })
+    } else {
       box.draining = true
       try {
         if (box.queue[0] === event && this.#process(id, box, event, tries)) box.queue.splice(box.queue.indexOf(event), 1)
@@ -262,8 +314,7 @@ export class AgentSessionRuntimeService {
 
   /** A bug of ours costs one session, never the host. A second bug while closing it drops it from memory. */
   #quarantine(id: SessionId, box: Mailbox, event: Posted, error: unknown): boolean {
-    const detail = error instanceof Error ? (error.stack ?? error.message) : String(error)
-    this.#ports.report('quarantined', id, `${event.type}: ${detail}`)
+    this.#ports.report('quarantined', id, `${event.type}: ${stackOf(error)}`)
     if (isCommand(event)) this.reply(event.commandId, { ok: false, code: 'SESSION_QUARANTINED', detail: 'internal error' })
     if (event.type === 'session-quarantined') {
       this.#abandon(id, box)
@@ -271,19 +322,26 @@ export class AgentSessionRuntimeService {
     }
     // A bug met while quarantined costs that event; there is nothing left to close.
     if (box.state.phase === 'quarantined') return true
-    // The connection is gone, whatever the bug: forgetting that would leave the session waiting for it for ever.
-    if (event.type === 'driver' && event.event.type === 'connection-closed') box.queue.unshift(event)
+    // An event of the driver or the host is never lost: the quarantined session meets it again, and learns
+    // from it what only memory knows (a connection that closed, a hold that was released).
+    if (!isCommand(event)) box.queue.unshift(event)
     box.queue.unshift({ type: 'session-quarantined', reason: error instanceof Error ? error.message : String(error) })
     return true
   }
 
   /** Even closing it failed: its agent goes, and its rows are loaded anew when it is asked for. */
   #abandon(id: SessionId, box: Mailbox): void {
-    const { connection, lastGeneration } = box.state
-    this.#generationFloor = Math.max(this.#generationFloor, lastGeneration)
+    this.#generationFloor = Math.max(this.#generationFloor, box.state.lastGeneration)
     this.#boxes.delete(id)
-    if (connection.phase !== 'none')
-      this.#act(id, box.state, [{ type: 'close-connection', generation: connection.generation, reason: 'quarantined' }])
+    // What waits here was meant for a state that is gone.
+    this.#refuseWaiting(box)
+    box.queue = []
+    this.#closeAgent(id, box, 'quarantined')
+  }
+
+  #closeAgent(id: SessionId, box: Mailbox, reason: 'persistence' | 'quarantined'): void {
+    const { connection } = box.state
+    if (connection.phase !== 'none') this.#act(id, box.state, [{ type: 'close-connection', generation: connection.generation, reason }])
   }
 
   #act(id: SessionId, session: Session, effects: readonly Effect[]): void {
@@ -291,15 +349,16 @@ export class AgentSessionRuntimeService {
       try {
         this.#ports.interpret(session, effect)
       } catch (error) {
-        this.#ports.report(
-          'effect-failed',
-          id,
-          `${effect.type}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`,
-        )
+        this.#ports.report('effect-failed', id, `${effect.type}: ${stackOf(error)}`)
       }
     }
   }
 }
+
+/** An outcome that is known. */
+type Settled = Exclude<CommitResult, { outcome: 'done' | 'unknown' }> | { outcome: 'done'; changes: Changes | null }
+
+const stackOf = (error: unknown): string => (error instanceof Error ? (error.stack ?? error.message) : String(error))
 
 const STORE_FAILED: Answer = { ok: false, code: 'STORE_FAILED', detail: '' }
 

@@ -42,7 +42,7 @@ export type StreamPorts = {
   clock: Clock
   epoch: number
   views: SessionViews
-  report(what: 'journal-failed', detail: string): void
+  report(what: 'journal-failed' | 'publish-failed', detail: string): void
 }
 
 export class AiStreamManager {
@@ -84,7 +84,9 @@ export class AiStreamManager {
     try {
       this.#ports.store.appendChunks(entries)
     } catch (error) {
-      this.#ports.report('journal-failed', error instanceof Error ? error.message : String(error))
+      this.#failed('journal-failed', error)
+      // What arrives meanwhile waits with the rest: a try for each chunk would encode all of them each time.
+      this.#lastFlush = this.#ports.clock.monotonic() + JOURNAL_RETRY_MS - TICK_MS
       this.#arm(JOURNAL_RETRY_MS)
       return
     }
@@ -141,9 +143,10 @@ export class AiStreamManager {
   // ---- rows and moments
 
   /** What a commit changed, in its latest form. Only the last event carries the new rev (PROTOCOL, Cursor). */
-  changed(session: Session, changes: Changes): void {
+  changed(session: Session, changes: Changes | null): void {
+    if (changes === null) return this.#cut(session.id)
     const before = this.#cursor(session, changes.rev - 1)
-    const events = changeEvents(changes, () => this.#ports.views.queue(session.id))
+    const events = this.#eventsOf(session.id, changes)
     for (const message of changes.messages) if (message.role === 'assistant' && message.status !== 'pending') this.#close(message.id)
     for (const id of changes.removed) this.#close(id)
     for (const message of changes.messages)
@@ -152,6 +155,27 @@ export class AiStreamManager {
     for (const [index, event] of events.entries()) this.#send(session.id, event, index === events.length - 1 ? after : before)
     for (const approval of changes.approvals)
       this.#observe({ type: 'approval', approval, sessionId: session.id, cursor: after }, session.id)
+  }
+
+  #eventsOf(sessionId: SessionId, changes: Changes): Unpublished[] {
+    if (!this.#sinks.has(sessionId)) return []
+    try {
+      return changeEvents(changes, () => this.#ports.views.queue(sessionId))
+    } catch (error) {
+      // Told in part, it would claim a rev whose changes were not all told.
+      this.#failed('publish-failed', error)
+      this.#cut(sessionId)
+      return []
+    }
+  }
+
+  /** Readers that could not be told come back with their cursors and are told all of it. */
+  #cut(sessionId: SessionId): void {
+    for (const sink of [...(this.#sinks.get(sessionId) ?? []), ...this.#observers]) sink.cut()
+  }
+
+  #failed(what: 'journal-failed' | 'publish-failed', error: unknown): void {
+    this.#ports.report(what, error instanceof Error ? error.message : String(error))
   }
 
   turn(
@@ -181,12 +205,19 @@ export class AiStreamManager {
     this.#cancelStatus = null
     const changed = [...this.#changedEntries]
     this.#changedEntries.clear()
-    for (const id of changed) {
-      const entry = this.#ports.views.session(id)
-      if (entry === null) continue
-      this.#publish(id, { type: 'status', status: entry.status, session: entry })
-      this.#observe({ type: 'session', session: entry }, id)
+    try {
+      for (const id of changed) this.#tellStatus(id)
+    } catch (error) {
+      this.#failed('publish-failed', error)
+      for (const id of changed) this.#cut(id)
     }
+  }
+
+  #tellStatus(id: SessionId): void {
+    const entry = this.#ports.views.session(id)
+    if (entry === null) return
+    this.#publish(id, { type: 'status', status: entry.status, session: entry })
+    this.#observe({ type: 'session', session: entry }, id)
   }
 
   /** A session was made. */

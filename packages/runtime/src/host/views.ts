@@ -7,7 +7,7 @@ import {
   type SessionStatus,
 } from '@wheelhouse/client/protocol'
 import type { Session, SessionId } from '../core/types.ts'
-import { liveTurn, sessionStatus } from '../core/view.ts'
+import { liveTurn } from '../core/view.ts'
 import type { SessionRecord, Store } from '../store/store.ts'
 import { HostError, type SessionViews } from './host-api.ts'
 
@@ -38,7 +38,7 @@ export function createViews({ store, firstEpoch, state, moments }: ViewPorts): S
       const moment = moments.get(id)
       return {
         session: entry(record),
-        status: sessionStatus(session),
+        status: entry(record).status,
         turn: turn === null ? null : liveTurn(turn),
         queue: store.listQueue(id),
         approvals: store.listApprovals({ sessionId: id, status: 'pending' }),

@@ -33,6 +33,10 @@ export class SseSink implements StreamSink {
     return this.#socket.writableLength
   }
 
+  cut(): void {
+    this.#socket.destroy()
+  }
+
   event(sessionId: string | null, cursor: string | null, type: string, data: string): void {
     let id = ''
     if (sessionId !== null && cursor !== null) {
@@ -126,7 +130,7 @@ export function openStream(host: Host, response: ServerResponse, request: Stream
     } catch (error) {
       host.log.error({ error: error instanceof Error ? error.stack : String(error) }, 'stream cut')
       close()
-      socket.destroy()
+      sink.cut()
     }
   }
   socket.on('drain', () => {
