@@ -111,12 +111,8 @@ type OnMessage = Extract<CommandEvent, { messageId: string }>
 export function onMessageCommand(d: Draft, event: OnMessage): void {
   const { s } = d
   const input = s.queue.find((waiting) => waiting.id === event.messageId)
-  if (input === undefined || input.state === 'offered') {
-    refuse(d, event.commandId, 'INPUT_ALREADY_TAKEN')
-    return
-  }
   const undecided = event.type === 'message-resent' || event.type === 'message-dismissed'
-  if (undecided !== (input.state === 'unknown')) {
+  if (input === undefined || input.state === 'offered' || undecided !== (input.state === 'unknown')) {
     refuse(d, event.commandId, undecided ? 'INPUT_NOT_UNKNOWN' : 'INPUT_ALREADY_TAKEN')
     return
   }
