@@ -126,9 +126,10 @@ function takeLock(path: string, processes: ProcessTable): string {
       } catch (error) {
         if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
       }
-      const owner = readLock(lock)
+      const text = readText(lock)
+      const owner = ownerOf(text)
       if (owner !== null && isAlive(owner, processes)) throw new DataDirLocked(path, owner.pid)
-      rmSync(lock, { force: true })
+      removeStale(lock, text)
     }
   } finally {
     rmSync(mine, { force: true })
@@ -137,13 +138,37 @@ function takeLock(path: string, processes: ProcessTable): string {
 
 type Owner = { pid: number; startTime: string | null }
 
-function readLock(lock: string): Owner | null {
+function readText(file: string): string | null {
   try {
-    return JSON.parse(readFileSync(lock, 'utf8')) as Owner
+    return readFileSync(file, 'utf8')
   } catch {
-    // Gone meanwhile, or not written by a host: nobody's.
+    // Gone meanwhile.
     return null
   }
+}
+
+function ownerOf(text: string | null): Owner | null {
+  try {
+    return JSON.parse(text ?? 'null') as Owner | null
+  } catch {
+    // Not written by a host: nobody's.
+    return null
+  }
+}
+
+/**
+ * Takes away the lock that was looked at and no other: a host that was faster may have replaced it
+ * meanwhile, and two hosts would own the directory.
+ */
+function removeStale(lock: string, text: string | null): void {
+  const aside = `${lock}.stale.${process.pid}`
+  try {
+    renameSync(lock, aside)
+    if (readText(aside) !== text) linkSync(aside, lock)
+  } catch {
+    // Gone, or there again: the next look tells whose it is.
+  }
+  rmSync(aside, { force: true })
 }
 
 function isAlive(owner: Owner, processes: ProcessTable): boolean {

@@ -57,7 +57,9 @@ export async function createHost(options: HostOptions) {
   const table = findProcessTable()
   const dataDir = openDataDir(options.dataDir, table)
   let store: Store
+  let keys: KeyStore
   try {
+    keys = new KeyStore(dataDir.keysFile)
     store = options.openStore(dataDir.database)
   } catch (error) {
     dataDir.release()
@@ -74,7 +76,6 @@ export async function createHost(options: HostOptions) {
     log: (level, message, fields) => log[level](fields, message),
     table,
   })
-  const keys = new KeyStore(dataDir.keysFile)
   const drivers = new DriverRegistry({ drivers: options.drivers, store, keys, dataDir, processes, clock, newId, log })
   const workspaces = new Workspaces(clock)
   const firstEpoch = dataDir.hostId * EPOCHS_PER_HOST

@@ -68,6 +68,8 @@ export class AgentLifecycleService {
     // A folder of the host is made with its first message: a repeated request must not leave empty ones.
     const problem = workspace.kind === 'user' ? await workspaces.probe('user', path) : null
     if (problem !== null) throw new HostError(problem.code, problem.detail)
+    // It may have been deleted while the folder was looked at.
+    if (store.readAgent(input.agentId) === null) throw new HostError('AGENT_NOT_FOUND', input.agentId)
     const name = clean(input.name ?? '')
     const result = store.insertSession({
       id,
@@ -96,6 +98,8 @@ export class AgentLifecycleService {
       throw new HostError('INVALID_REQUEST', 'workspace.path must be absolute')
     const problem = input.workspace === undefined ? null : await workspaces.probe('user', input.workspace.path)
     if (problem !== null) throw new HostError(problem.code, problem.detail)
+    // It may have been deleted while the folder was looked at.
+    if (input.agentId !== undefined && store.readAgent(input.agentId) === null) throw new HostError('AGENT_NOT_FOUND', input.agentId)
     const change = {
       name: input.name === undefined ? null : clean(input.name),
       description: input.description === undefined ? null : wellFormed(input.description),
@@ -145,6 +149,8 @@ export class AgentLifecycleService {
     const change = Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined)) as Partial<
       Omit<Agent, 'id' | 'rev' | 'createdAt' | 'updatedAt'>
     >
+    if (change.name !== undefined) change.name = clean(change.name)
+    if (change.instructions !== undefined) change.instructions = wellFormed(change.instructions)
     this.#checkAgent({ ...known, ...change })
     const agent = unwrapGuarded(store.updateAgent(id, rev, change, clock.iso()), 'AGENT_NOT_FOUND', id)
     this.#changed(store.sessionsOfAgent(id), runtime)
@@ -180,18 +186,20 @@ export class AgentLifecycleService {
     const { store, keys, clock, newId } = this.#ports
     const id = newId()
     const { name, protocol, baseUrl, models } = input
+    const address = checkUrl(baseUrl)
+    // The key first: a provider must not stand without the key it was given. One without its provider is nobody's.
+    if (input.apiKey !== undefined) keys.set(id, input.apiKey)
     const result = store.insertProvider({
       id,
       name: clean(name),
       protocol,
-      baseUrl: checkUrl(baseUrl),
+      baseUrl: address,
       models: models.map(modelOf),
       at: clock.iso(),
       ...key,
     })
-    const provider = unwrapInsert(result, key)
-    if (result.outcome === 'done' && input.apiKey !== undefined) keys.set(id, input.apiKey)
-    return this.#withKey(provider)
+    if (result.outcome === 'existing' && input.apiKey !== undefined) keys.set(id, null)
+    return this.#withKey(unwrapInsert(result, key))
   }
 
   readProvider(id: string): Provider {

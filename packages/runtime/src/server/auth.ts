@@ -96,7 +96,7 @@ class Logins {
 
   constructor(file: string) {
     this.#file = file
-    this.#digests = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as string[]) : []
+    this.#digests = existsSync(file) ? readDigests(file) : []
   }
   has(digestOf: string): boolean {
     return this.#digests.includes(digestOf)
@@ -110,6 +110,15 @@ class Logins {
   #save(digests: string[]): void {
     this.#digests = digests
     writePrivate(this.#file, JSON.stringify(digests))
+  }
+}
+
+function readDigests(file: string): string[] {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')) as string[]
+  } catch {
+    // Not written by a host: everybody logs in anew.
+    return []
   }
 }
 

@@ -1,0 +1,86 @@
+/** Providers, agents and the data directory, where the world comes between two steps. */
+import assert from 'node:assert/strict'
+import { mkdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, test } from 'node:test'
+import { DataDirLocked, openDataDir } from '../../packages/runtime/src/host/data-dir.ts'
+import { findProcessTable } from '../../packages/runtime/src/host/process-table.ts'
+import { furnishSession, makeTempDir } from '../support/daemon.ts'
+import { raw, startTestHost, stopTestHosts } from '../support/host.ts'
+
+afterEach(() => stopTestHosts())
+
+test('a key that cannot be written leaves no provider, and an old key in use', async () => {
+  const host = await startTestHost()
+  const { providerId } = await furnishSession(host.client)
+  // What stands in the way of the draft of the new file.
+  const obstacle = join(host.dataDir, `keys.json.${process.pid}`)
+  mkdirSync(obstacle)
+  const input = { name: 'p', protocol: 'anthropic' as const, baseUrl: 'http://127.0.0.1:9', apiKey: 'sk-new', models: [] }
+  const refused = await raw(host, '/v1/providers', { method: 'POST', body: JSON.stringify(input) })
+  const text = await refused.text()
+  assert.deepEqual([refused.status, (JSON.parse(text) as { code: string }).code], [503, 'STORE_FAILED'])
+  assert.ok(!text.includes('sk-new'))
+  assert.deepEqual(
+    (await host.client.providers.list()).items.map((each) => each.id),
+    [providerId],
+  )
+  rmdirSync(obstacle)
+  const made = await host.client.providers.create(input, { idempotencyKey: 'again' })
+  const again = await host.client.providers.create(input, { idempotencyKey: 'again' })
+  assert.deepEqual([again.id, again.hasApiKey], [made.id, true])
+  assert.deepEqual(Object.keys(JSON.parse(readFileSync(join(host.dataDir, 'keys.json'), 'utf8')) as object), [providerId, made.id])
+})
+
+test('a damaged key file is told without a word of it, and locks nobody out', async () => {
+  const dir = makeTempDir('keys')
+  writeFileSync(join(dir.path, 'keys.json'), '{"x": sk-canary')
+  await assert.rejects(startTestHost({ dataDir: dir.path }), (error: Error) => {
+    assert.match(error.message, /keys\.json is not JSON\. Move it away/)
+    assert.ok(!String(error.stack).includes('sk-canary'))
+    return true
+  })
+  rmSync(join(dir.path, 'keys.json'))
+  writeFileSync(join(dir.path, 'logins.json'), 'what')
+  const host = await startTestHost({ dataDir: dir.path })
+  await host.stop()
+  dir.remove()
+})
+
+test('BUG-40 the text of an agent is made whole when it is changed, as when it is made', async () => {
+  const host = await startTestHost()
+  const { agentId } = await furnishSession(host.client)
+  const agent = await host.client.agents.get(agentId)
+  const changed = await host.client.agents.update(agentId, { name: 'a\ud83d', instructions: 'b\0\udc68' }, agent.rev)
+  assert.deepEqual([changed.name, changed.instructions], ['a\ufffd', 'b\u2400\ufffd'])
+})
+
+test('a message that was taken needs no decision', async () => {
+  const host = await startTestHost()
+  const { sessionId } = await furnishSession(host.client)
+  const { messageId } = await host.client.sessions.send(sessionId, { text: 'wait a' })
+  for (const verb of ['resend', 'dismiss']) {
+    const answer = await raw(host, `/v1/sessions/${sessionId}/messages/${messageId}/${verb}`, { method: 'POST', body: '{}' })
+    assert.equal(((await answer.json()) as { code: string }).code, 'INPUT_NOT_UNKNOWN')
+  }
+})
+
+test('BUG-21 of two hosts that find the same dead owner one takes the directory', () => {
+  const dir = makeTempDir('lock')
+  const lock = join(dir.path, 'lock')
+  const dead = { pid: 2 ** 22 + 1, startTime: '1' }
+  const faster = { pid: process.ppid, startTime: 'now' }
+  writeFileSync(lock, JSON.stringify(dead))
+  const table = {
+    ...findProcessTable(),
+    startTimeOf(pid: number): string | null {
+      if (pid === faster.pid) return faster.startTime
+      // The other host takes over between this one's look and its grip.
+      if (pid === dead.pid) writeFileSync(lock, JSON.stringify(faster))
+      return null
+    },
+  }
+  assert.throws(() => openDataDir(dir.path, table), DataDirLocked)
+  assert.deepEqual(JSON.parse(readFileSync(lock, 'utf8')), faster)
+  dir.remove()
+})
