@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, statSync } from 'node:fs'
+import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { after, before, test } from 'node:test'
@@ -130,4 +130,17 @@ test('an older Node is told in one line', () => {
   const result = spawnSync(process.execPath, ['--import', fake, BIN, 'serve'], { encoding: 'utf8' })
   assert.equal(result.status, 1)
   assert.equal(result.stderr, 'wheelhouse needs Node 24 or newer; this is 20.11.0. In the repository, `npm start` brings its own.\n')
+})
+
+test('a port that is none, or that is taken, is told in words', () => {
+  const other = makeTempDir('cli-port')
+  const none = wheelhouse(['serve', '--port', 'abc'], { dataDir: other.path })
+  assert.match(none.err, /number from 0 to 65535/)
+  assert.notEqual(none.code, 0)
+  const { url } = JSON.parse(readFileSync(join(dir.path, 'server.json'), 'utf8')) as { url: string }
+  const { port } = new URL(url)
+  const taken = wheelhouse(['serve', '--port', port, '--log-level', 'silent'], { dataDir: other.path })
+  assert.match(taken.err, new RegExp(`Port ${port} is taken`))
+  assert.notEqual(taken.code, 0)
+  other.remove()
 })

@@ -1,7 +1,7 @@
 /** `wheelhouse serve`: the host, its server and the practice model server, until it is told to end. */
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { Command } from 'commander'
+import { InvalidArgumentError, type Command } from 'commander'
 import { claudeCodeDriver } from '../../drivers/claude-code/driver.ts'
 import { writePrivate } from '../../host/data-dir.ts'
 import { createHost, type Host } from '../../host/host.ts'
@@ -15,17 +15,18 @@ import { print } from '../output.ts'
 
 /** Where browsers and scripts look by default. */
 const DEFAULT_PORT = 4780
+const PORT_MAX = 65_535
 const WEB_DIR = fileURLToPath(new URL('../../../dist/web', import.meta.url))
 
-type ServeOptions = { port: string; host: string; practicePort: string; practice: boolean; logLevel: string }
+type ServeOptions = { port: number; host: string; practicePort: number; practice: boolean; logLevel: string }
 
 export function addServeCommand(program: Command): void {
   program
     .command('serve')
     .description('run the host')
-    .option('--port <port>', 'port of the server; 0 picks one', String(DEFAULT_PORT))
+    .option('--port <port>', 'port of the server; 0 picks one', portOf, DEFAULT_PORT)
     .option('--host <address>', 'loopback address to listen on', '127.0.0.1')
-    .option('--practice-port <port>', 'port of the practice model server; 0 picks one', '0')
+    .option('--practice-port <port>', 'port of the practice model server; 0 picks one', portOf, 0)
     .option('--no-practice', 'run without the practice model server')
     .option('--log-level <level>', 'debug, info, warn, error or silent', 'info')
     .action((options: ServeOptions, command: Command) => serve(options, command))
@@ -38,19 +39,29 @@ async function serve(options: ServeOptions, command: Command): Promise<void> {
   const stops: (() => Promise<void>)[] = [() => host.stop()]
   try {
     if (options.practice) {
-      const practice = await startPracticeServer({ port: Number(options.practicePort) })
+      const practice = await startPracticeServer({ port: options.practicePort })
       stops.unshift(() => practice.close())
       furnish(host, { practiceUrl: practice.url, anthropicKey: process.env['ANTHROPIC_API_KEY'] ?? null })
     } else furnish(host, { practiceUrl: null, anthropicKey: process.env['ANTHROPIC_API_KEY'] ?? null })
-    const server = await startServer({ host, port: Number(options.port), address: options.host, webDir: WEB_DIR })
+    const server = await startServer({ host, port: options.port, address: options.host, webDir: WEB_DIR })
     stops.unshift(() => server.close())
     writePrivate(join(dataDir, SERVER_FILE), JSON.stringify({ url: server.url, pid: process.pid }))
     announce(host, server, json)
   } catch (error) {
     for (const stop of stops) await stop()
-    throw error
+    throw isTaken(error) ? new Error(`Port ${error.port} is taken. Stop what listens there, or choose another one.`) : error
   }
   endOnSignal(host, stops)
+}
+
+function portOf(text: string): number {
+  const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN
+  if (!(port <= PORT_MAX)) throw new InvalidArgumentError(`It must be a number from 0 to ${PORT_MAX}.`)
+  return port
+}
+
+function isTaken(error: unknown): error is Error & { port: number } {
+  return error instanceof Error && 'code' in error && error.code === 'EADDRINUSE' && 'port' in error
 }
 
 function announce(host: Host, server: { url: string; gate: { issueCode(): { code: string } } }, json: boolean): void {
