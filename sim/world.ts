@@ -292,7 +292,7 @@ export class World {
     if (this.#dead) throw new Crash(name)
     this.points += 1
     const { fault, rate, cells } = this.#options
-    const planned = fault?.kind === 'crash' && fault.at === this.points
+    const planned = this.armed && fault?.kind === 'crash' && fault.at === this.points
     if (planned || (this.armed && rate > 0 && this.random.chance(rate))) {
       cells?.crashed(name)
       this.#die(name)

@@ -150,6 +150,14 @@ test('an unreadable cursor is refused, an unknown one is answered by exactly one
   }
 })
 
+test('a value nested deeper than the stack is refused, and the host lives', async () => {
+  const deep = `${'['.repeat(200_000)}${']'.repeat(200_000)}`
+  await refused(
+    await raw(host, '/v1/approvals/x', { method: 'POST', body: `{"decision":"allow","updatedInput":${deep}}` }),
+    'INVALID_REQUEST',
+  )
+})
+
 test('approvals: unknown decision, and one that is no longer pending', async () => {
   const session = await host.client.sessions.create({ agentId })
   await host.client.sessions.send(session.id, { text: 'ask Bash {"command":"rm -rf x"} -> ok' })

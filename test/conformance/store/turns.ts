@@ -214,18 +214,4 @@ export function turnConformance(target: Target): void {
       save(store, 's1', [{ type: 'fail-delivery', id: 'd1', errorCode: 'TARGET_SESSION_DELETED' }, { type: 'delete-session' }])
       assert.equal(store.readSession('s1'), null)
     }))
-
-  test(`${target.name}: an old pending row that no delivery refers to is abandoned`, () =>
-    withStore(target, (store) => {
-      givenSession(store, 's2')
-      givenSession(store, 's3')
-      save(store, 's1', [openTurn('r1', 1)], {}, AT)
-      save(store, 's2', [openTurn('r2', 1)], {}, LATER)
-      store.acceptDelivery(delivery('d1', { sessionId: 's3', senderSessionId: 's1' }))
-      save(store, 's3', [
-        { type: 'claim-delivery', id: 'd1', seq: 1, turnId: 'turn-r3', turnRef: 'r3', agentRev: 1 },
-        openTurn('r3', 2, { kind: 'delivery', replyTo: 'd1' }),
-      ])
-      assert.deepEqual(store.abandonedPending(LATER), [{ sessionId: 's1', messageId: 'r1' }])
-    }))
 }

@@ -63,6 +63,7 @@ export const ERRORS = {
   SESSION_QUARANTINED: entry(409, 'The session is quarantined after an internal error', 'Run `wheelhouse doctor`, then release it.'),
   SESSION_NOT_QUARANTINED: entry(409, 'The session is not quarantined', 'Nothing to release.'),
   RESOURCE_LOCKED: entry(409, 'It cannot be removed while it is on its way', 'Wait until it is delivered, or delete the session.'),
+  TOO_MANY_STREAMS: entry(503, 'Too many streams are open', 'Close windows that nobody looks at; one stream shows many sessions.', true),
   HELD: entry(503, 'The host takes no new work now', 'Try again when the hold is released.', true),
   STORE_FAILED: entry(503, 'The change could not be saved; nothing was done', 'Try again.', true),
   SHUTTING_DOWN: entry(503, 'The host is stopping', 'Try again when it is back.', true),

@@ -13,6 +13,8 @@ export const LIMITS = {
   queueLength: 100,
   /** Bytes a slow subscriber may be behind before it is told to resync. */
   subscriberBufferBytes: 4 * MiB,
+  /** Open streams of a host: each holds a socket and may hold a buffer. A browser needs one, however many tabs. */
+  streams: 2000,
   /** How long an approval waits for a person. */
   approvalWaitMs: 24 * 60 * 60 * 1000,
   /** Agent processes alive at once: Claude Code takes about 200 MB each. */

@@ -12,10 +12,6 @@ type Submitted = Extract<CommandEvent, { type: 'message-submitted' }>
 /** A message of a client: runs at once, steers the open turn, or waits. Its row is saved before the answer. */
 export function onSubmitted(d: Draft, event: Submitted): void {
   const { s, stamp } = d
-  if (s.queue.length >= LIMITS.queueLength) {
-    refuse(d, event.commandId, 'QUEUE_FULL', `${s.queue.length} messages wait already`)
-    return
-  }
   const { input } = event
   if (canOpen(s)) {
     insert(d, event, { inputState: 'taken', heldReason: null, steer: false, seq: (s.lastSeq += 1), queuePos: null, turnId: stamp.turnId })
@@ -34,6 +30,10 @@ export function onSubmitted(d: Draft, event: Submitted): void {
       rollOf: null,
     })
     accept(d, event.commandId, { messageId: input.id, turnId: stamp.turnId, disposition: 'turn' })
+    return
+  }
+  if (s.queue.length >= LIMITS.queueLength) {
+    refuse(d, event.commandId, 'QUEUE_FULL', `${s.queue.length} messages wait already`)
     return
   }
   const pos = (s.lastQueuePos += 1)

@@ -36,6 +36,6 @@ export class HostError extends Error {
 }
 
 /** Who asks: recorded with what they send, stop and approve. */
-export type Caller = { name: string; readOnly: boolean }
+export type Caller = { name: string }
 
 export type Keyed = { idempotencyKey: string | null; bodyHash: string | null }

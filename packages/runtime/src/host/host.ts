@@ -33,6 +33,7 @@ import { ClaudeCodeProcessManager } from './process-manager.ts'
 import { findProcessTable } from './process-table.ts'
 import { testProvider } from './provider-test.ts'
 import { startSweep } from './sweep.ts'
+import { wellFormed, wellFormedJson } from './text.ts'
 import { Workspaces } from './workspace.ts'
 import { VERSION } from '../version.ts'
 
@@ -148,6 +149,9 @@ const EPOCHS_PER_HOST = 2 ** 10
 /** How long agents get to end by themselves (spec README, constants). */
 const CLOSE_DEADLINE_MS = 20_000
 
+const wellFormedAnswers = (answers: { [question: string]: string }): { [question: string]: string } =>
+  Object.fromEntries(Object.entries(answers).map(([question, answer]) => [wellFormed(question), wellFormed(answer)]))
+
 type Parts = {
   store: Store
   engine: Engine
@@ -249,9 +253,9 @@ function surface({ store, engine, provider, lifecycle, drivers, keys, dataDir, s
       if (approval === null) throw new HostError('APPROVAL_NOT_FOUND', id)
       const decision = {
         allow: input.decision === 'allow',
-        reason: input.reason ?? null,
-        updatedInput: input.updatedInput ?? approval.input,
-        answers: input.answers ?? null,
+        reason: input.reason === undefined ? null : wellFormed(input.reason),
+        updatedInput: input.updatedInput === undefined ? approval.input : wellFormedJson(input.updatedInput),
+        answers: input.answers === undefined ? null : wellFormedAnswers(input.answers),
       }
       await command(approval.sessionId, (commandId) => ({
         type: 'approval-answered',

@@ -8,7 +8,8 @@ export type Posted = CommandEvent | HostEvent | { type: 'driver'; generation: Ge
 export type Mailbox = {
   state: Session
   queue: Posted[]
-  draining: boolean
+  /** Nothing is processed any more: the host stops, or the session was given up. */
+  stopped: boolean
   /** The head could not be saved: how often it was tried, and the timer that tries again. */
   retry: { tries: number; cancel: () => void } | null
 }

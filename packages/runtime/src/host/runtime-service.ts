@@ -43,6 +43,9 @@ export class AgentSessionRuntimeService {
   readonly #replies = new Map<string, (answer: Answer) => void>()
   /** Holds in force; a session loaded meanwhile starts under them. */
   #held = false
+  #draining = false
+  /** Sessions with something in their mailbox that came while another one was drained. */
+  readonly #waiting = new Set<SessionId>()
   /** Generations below it were given to sessions that left memory; a session loaded anew must not give them again. */
   #generationFloor = 0
 
@@ -124,7 +127,7 @@ export class AgentSessionRuntimeService {
   stop(): void {
     for (const box of this.#boxes.values()) {
       box.retry?.cancel()
-      box.draining = true
+      box.stopped = true
     }
   }
 
@@ -146,23 +149,38 @@ export class AgentSessionRuntimeService {
     if (known !== undefined) return known
     const rows = this.#ports.store.loadSession(id)
     if (rows === null) return null
-    const box: Mailbox = { state: load(rows, this.#held, this.#generationFloor), queue: [], draining: false, retry: null }
+    const box: Mailbox = { state: load(rows, this.#held, this.#generationFloor), queue: [], stopped: false, retry: null }
     this.#boxes.set(id, box)
     return box
   }
 
+  /**
+   * One mailbox at a time: what an effect posts to another session waits until this session's effects
+   * are done, and never runs in the middle of them.
+   */
   #drain(id: SessionId, box: Mailbox): void {
-    if (box.draining || box.retry !== null) return
-    box.draining = true
+    if (this.#draining) {
+      this.#waiting.add(id)
+      return
+    }
+    this.#draining = true
     try {
-      for (let event = box.queue.shift(); event !== undefined; event = box.queue.shift()) {
-        if (!this.#process(id, box, event)) {
-          box.queue.unshift(event)
-          break
-        }
+      this.#drainOne(id, box)
+      for (const next of this.#waiting) {
+        this.#waiting.delete(next)
+        const other = this.#boxes.get(next)
+        if (other !== undefined) this.#drainOne(next, other)
       }
     } finally {
-      box.draining = false
+      this.#draining = false
+    }
+  }
+
+  #drainOne(id: SessionId, box: Mailbox): void {
+    while (!box.stopped && box.retry === null) {
+      const event = box.queue.shift()
+      if (event === undefined) return
+      if (!this.#process(id, box, event)) box.queue.unshift(event)
     }
   }
 
@@ -297,11 +315,11 @@ export class AgentSessionRuntimeService {
       this.#closeAgent(id, box, 'persistence')
       box.queue.unshift({ type: 'terminal-persistence-failed' })
     } else {
-      box.draining = true
+      this.#draining = true
       try {
         if (box.queue[0] === event && this.#process(id, box, event, tries)) box.queue.splice(box.queue.indexOf(event), 1)
       } finally {
-        box.draining = false
+        this.#draining = false
       }
     }
     this.#drain(id, box)

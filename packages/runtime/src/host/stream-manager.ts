@@ -26,6 +26,8 @@ import type { StreamSink, SessionViews } from './host-api.ts'
 export const TICK_MS = 16
 /** How long the journal of a final row is kept for readers that are behind. */
 export const GRACE_MS = 30_000
+/** Chunks of one frame when a reader catches up. */
+const REPLAY_CHUNKS = 1000
 /** A chunk journal that cannot be written is tried again after this. */
 const JOURNAL_RETRY_MS = 250
 
@@ -336,14 +338,17 @@ export class AiStreamManager {
     for (const id of ids) this.#replay(sink, session, id, counts.get(id) ?? 0, counts)
   }
 
+  /** In pieces: a long answer as one frame would block everybody while it is made. */
   #replay(sink: StreamSink, session: Session, messageId: MessageId, after: number, seen = new Map<MessageId, number>()): void {
     const entries = this.#ports.store.readChunks(messageId, after)
-    if (entries.length === 0) return
-    seen.set(messageId, entries.at(-1)?.n ?? after)
-    const counts = this.#pendingIds(session).map((id) => seen.get(id) ?? 0)
-    const cursor = formatCursor({ epoch: this.#ports.epoch, rev: session.rev, counts })
-    const event = { type: 'chunk', messageId, n: after + 1, chunks: entries.map((entry) => entry.chunk), sessionId: session.id, cursor }
-    sink.event(session.id, cursor, 'chunk', JSON.stringify(event))
+    for (let from = 0; from < entries.length; from += REPLAY_CHUNKS) {
+      const piece = entries.slice(from, from + REPLAY_CHUNKS)
+      seen.set(messageId, piece.at(-1)?.n ?? after)
+      const counts = this.#pendingIds(session).map((id) => seen.get(id) ?? 0)
+      const cursor = formatCursor({ epoch: this.#ports.epoch, rev: session.rev, counts })
+      const event = { type: 'chunk', messageId, n: piece[0]?.n, chunks: piece.map((entry) => entry.chunk), sessionId: session.id, cursor }
+      sink.event(session.id, cursor, 'chunk', JSON.stringify(event))
+    }
   }
 
   // ---- publishing

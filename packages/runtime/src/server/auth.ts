@@ -54,12 +54,12 @@ export class Gate {
     if (authorization !== undefined) {
       const token = /^Bearer (.+)$/i.exec(authorization)?.[1]
       if (token === undefined || !same(token, this.#token)) throw new HostError('UNAUTHENTICATED')
-      return { name: 'owner', readOnly: false }
+      return { name: 'owner' }
     }
     const secret = cookieOf(facts.cookie, this.#cookieName)
     if (secret === null || !this.#logins.has(digest(secret))) throw new HostError('UNAUTHENTICATED')
     if (method !== 'GET' && method !== 'HEAD' && origin === undefined) throw new HostError('ORIGIN_NOT_ALLOWED')
-    return { name: 'web', readOnly: false }
+    return { name: 'web' }
   }
 
   /** A code for a one-time link. */

@@ -155,8 +155,6 @@ export interface Store {
   acceptDelivery(delivery: NewDelivery): InsertResult<Message>
   /** The first accepted delivery of this session's inbox by arrival. */
   nextAccepted(sessionId: SessionId): { delivery: DeliveryRef; senderSessionId: SessionId | null } | null
-  /** Pending rows older than `before` that no delivery refers to; the sweep closes those nobody owns. */
-  abandonedPending(before: string): { sessionId: SessionId; messageId: MessageId }[]
 
   // the chunk journal: second connection, synchronous=NORMAL
   appendChunks(entries: readonly JournalEntry[]): void

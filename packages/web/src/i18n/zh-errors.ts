@@ -40,6 +40,7 @@ export const zhErrors: { readonly [code in ErrorCode]: { title: string; advice: 
   SESSION_QUARANTINED: { title: '会话因内部错误被隔离', advice: '先运行 `wheelhouse doctor`，再恢复使用。' },
   SESSION_NOT_QUARANTINED: { title: '会话没有被隔离', advice: '' },
   RESOURCE_LOCKED: { title: '它正在途中，不能移除', advice: '等它送达，或删除会话。' },
+  TOO_MANY_STREAMS: { title: '打开的数据流太多', advice: '关掉没人看的窗口；一条流可以显示多个会话。' },
   HELD: { title: '主机现在不接新工作', advice: '解除后再试。' },
   STORE_FAILED: { title: '改动没能保存；什么都没有发生', advice: '请重试。' },
   SHUTTING_DOWN: { title: '主机正在停止', advice: '等它回来后重试。' },

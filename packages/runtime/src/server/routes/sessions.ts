@@ -84,6 +84,7 @@ export function sessionRoutes(app: FastifyInstance, host: Host, streams: Set<() 
     const { id } = request.params
     const positions = positionsOf(request.headers['last-event-id']?.toString(), request.query.cursor, id)
     host.snapshot(id)
+    checkRoom(streams)
     reply.hijack()
     track(streams, openStream(host, reply.raw, { sessions: [id], positions, all: false }), reply.raw)
   })
@@ -92,9 +93,15 @@ export function sessionRoutes(app: FastifyInstance, host: Host, streams: Set<() 
     const sessions = [...new Set(typeof session === 'string' ? [session] : session)]
     if (sessions.length > NAMED_MAX) throw new HostError('INVALID_REQUEST', `at most ${NAMED_MAX} sessions`)
     const positions = positionsOf(request.headers['last-event-id']?.toString(), cursor, null)
+    checkRoom(streams)
     reply.hijack()
     track(streams, openStream(host, reply.raw, { sessions, positions, all: true }), reply.raw)
   })
+}
+
+/** Refused before anything is sent: a stream that is open is never ended for a new one. */
+function checkRoom(streams: ReadonlySet<unknown>): void {
+  if (streams.size >= LIMITS.streams) throw new HostError('TOO_MANY_STREAMS', `${streams.size} are open.`)
 }
 
 /** Streams end with the server. */

@@ -143,20 +143,6 @@ export function sessionsOwing(database: Database): string[] {
   return database.all<{ session_id: string }>(OWING).map((row) => row.session_id)
 }
 
-/**
- * Rows that a delivery refers to belong to the delivery's recovery alone (requirement 118). `+no` keeps
- * SQLite from walking the whole table for the sake of the order.
- */
-export function abandonedPending(database: Database, before: string): ReturnType<Store['abandonedPending']> {
-  const rows = database.all<{ sessionId: string; messageId: string }>(
-    `select session_id as sessionId, id as messageId from message m
-     where status = 'pending' and created_at < ? and not exists (select 1 from message d where d.delivery_turn_ref = m.id)
-     order by +no`,
-    before,
-  )
-  return rows.map((row) => ({ ...row }))
-}
-
 /** By arrival. */
 export function nextAccepted(database: Database, sessionId: string): ReturnType<Store['nextAccepted']> {
   const row = database.get<{ id: string; delivery: string | null; sender: string | null }>(

@@ -9,7 +9,7 @@ import { Database } from './database.ts'
 import { acceptDelivery } from './deliveries.ts'
 import { addProcess, forgetAnswers, listProcesses, nextStreamEpoch, recallAnswer, rememberAnswer, removeProcess } from './facts.ts'
 import { Journal } from './journal.ts'
-import { abandonedPending, loadSession, nextAccepted, sessionsOwing } from './load.ts'
+import { loadSession, nextAccepted, sessionsOwing } from './load.ts'
 import { changesSince, findByKey, listApprovals, listMessages, listQueue, readApproval, readMessage, revOf } from './messages.ts'
 import { OPEN_BUSY_MS, checkFile, migrate, readMigrations, type Migration } from './migrate.ts'
 import { deleteProvider, insertProvider, listProviders, readProvider, updateProvider } from './providers.ts'
@@ -103,7 +103,6 @@ function toStore(truth: Database, journal: Journal): Store {
     changesSince: (sessionId, rev) => changesSince(truth, sessionId, rev),
     acceptDelivery: (delivery) => acceptDelivery(truth, delivery),
     nextAccepted: (sessionId) => nextAccepted(truth, sessionId),
-    abandonedPending: (before) => abandonedPending(truth, before),
 
     appendChunks: (entries) => journal.append(entries),
     readChunks: (messageId, afterN) => journal.read(messageId, afterN),
