@@ -137,6 +137,11 @@ function giveBack(d: Draft, turn: Turn): void {
   const { s } = d
   s.turn = null
   d.writes.push({ type: 'remove-turn', messageId: turn.messageId })
+  // A window that came before this was saved has been shown the turn.
+  d.effects.push(
+    { type: 'publish-turn', phase: 'ended', turnId: turn.id, messageId: turn.messageId, boundary: 'turn' },
+    { type: 'publish-status' },
+  )
   if (turn.inputId === null) return
   const pos = Math.min(0, ...s.queue.map((input) => input.pos)) - 1
   const { inputId: id, origin, headless, modelId, steer } = turn

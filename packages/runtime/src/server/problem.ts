@@ -34,7 +34,8 @@ export function codeOf(error: unknown): { code: ErrorCode; detail: string } {
     default:
   }
   // A body nested so deeply that looking at it takes more stack than there is.
-  if (error instanceof RangeError && /call stack/.test(error.message)) return { code: 'INVALID_REQUEST', detail: 'The body is nested too deeply.' }
+  if (error instanceof RangeError && /call stack/.test(error.message))
+    return { code: 'INVALID_REQUEST', detail: 'The body is nested too deeply.' }
   if (known.validation !== undefined || known.statusCode === 400)
     return { code: 'INVALID_REQUEST', detail: typeof known.message === 'string' ? known.message : '' }
   return { code: 'INTERNAL_ERROR', detail: '' }

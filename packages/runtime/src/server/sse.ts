@@ -10,6 +10,8 @@ import { parseCursor, type Cursor } from '../host/cursor.ts'
 
 /** Time between pings: a reader that hears nothing for 40 s may take the line for dead. */
 export const PING_MS = 15_000
+/** Chunk 1 of a message; behind it only what the host itself wrote. */
+const FIRST_CHUNK = /"n":1,/
 /** Sessions one stream may name; each costs a snapshot at its beginning. */
 export const NAMED_MAX = 32
 
@@ -43,10 +45,13 @@ export class SseSink implements StreamSink {
       this.#cursors.set(sessionId, cursor)
       id = `id: ${this.#vector ? this.#position() : cursor}\n`
     }
-    this.#write(`${id}event: ${type}\ndata: ${data}\n\n`, type === 'chunk')
+    this.#write(`${id}event: ${type}\ndata: ${data}\n\n`, type === 'chunk' && FIRST_CHUNK.test(data))
   }
 
-  /** What a commit says goes out in one piece, at the end of this turn of the event loop; text goes at once, with all before it. */
+  /**
+   * What one turn of the event loop says goes out in one piece: a write to a socket costs more than all
+   * that makes its frame. The first word of an answer takes along whatever waits.
+   */
   #write(frame: string, now: boolean): void {
     if (!this.#corked && !now) {
       this.#corked = true
