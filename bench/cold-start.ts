@@ -1,6 +1,7 @@
 /** From exec to ready with 10,000 sessions and 100 pending rows; memory of an idle host. */
 import { openSqliteStore } from '../packages/runtime/src/store/sqlite/open.ts'
 import { mkdirSync } from 'node:fs'
+import { furnishStore } from '../sim/furnish.ts'
 import { call, ms, start, type Finding } from './lib.ts'
 
 const SESSIONS = 10_000
@@ -41,28 +42,9 @@ export async function coldStart(folder: string): Promise<Finding[]> {
 function seed(path: string): void {
   const store = openSqliteStore({ path })
   const at = new Date(0).toISOString()
-  const keyless = { idempotencyKey: null, bodyHash: null }
-  store.insertProvider({ id: 'p', name: 'p', protocol: 'anthropic', baseUrl: 'http://127.0.0.1:9', models: [], at, ...keyless })
-  store.insertAgent({
-    id: 'a',
-    name: 'a',
-    type: 'scripted',
-    providerId: 'p',
-    modelId: 'm',
-    instructions: '',
-    permissionMode: 'default',
-    disabledTools: [],
-    mcpServerIds: [],
-    skillIds: [],
-    channels: [],
-    language: null,
-    at,
-    ...keyless,
-  })
-  for (let n = 0; n < SESSIONS; n += 1) {
-    const id = `session-${n}`
-    store.insertSession({ id, agentId: 'a', name: id, description: '', workspaceKind: 'user', workspacePath: '/', at, ...keyless })
-    if (n >= PENDING) continue
+  const ids = Array.from({ length: SESSIONS }, (_, n) => `session-${n}`)
+  furnishStore(store, 'scripted', ids, at)
+  for (const [n, id] of ids.slice(0, PENDING).entries()) {
     const input = {
       id: `i${n}`,
       seq: 1,
@@ -76,7 +58,8 @@ function seed(path: string): void {
       modelId: 'm',
       turnId: `t${n}`,
       sentBy: null,
-      ...keyless,
+      idempotencyKey: null,
+      bodyHash: null,
     }
     const turn = {
       id: `r${n}`,

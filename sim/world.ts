@@ -19,6 +19,7 @@ import { simDriver, type SimConnection, type Temper } from './agent.ts'
 import type { Cells, Witness } from './cells.ts'
 import { SimClock } from './clock.ts'
 import { faultyStore, type CommitFault, type FaultyStore } from './faulty-store.ts'
+import { AGENT_ID, furnishStore } from './furnish.ts'
 import { Ledger } from './ledger.ts'
 import { prng, type Prng } from './prng.ts'
 
@@ -107,7 +108,7 @@ export class World {
     this.faults = faultyStore(this.#recorded(raw))
     if (options.fault !== null && options.fault.kind !== 'crash') this.faults.failAt(options.fault.at, options.fault.kind)
     this.store = this.#mortal(this.faults.store)
-    this.#furnish(raw)
+    furnishStore(raw, 'sim', SESSIONS, this.clock.iso())
     this.engine = this.#start()
     this.#attach()
   }
@@ -242,7 +243,7 @@ export class World {
       }),
       validateDelivery: (_id, done) => {
         const roll = this.random.next()
-        const agentRev = this.store.readAgent('agent')?.rev ?? 0
+        const agentRev = this.store.readAgent(AGENT_ID)?.rev ?? 0
         if (this.armed && roll < 0.05) done({ verdict: 'wait' })
         else if (this.armed && roll < 0.1) done({ verdict: 'never', code: 'TARGET_UNAVAILABLE' })
         // An edit of the agent between validation and claim: the claim must lose.
@@ -350,49 +351,6 @@ export class World {
         return result
       },
     }
-  }
-
-  #furnish(raw: Store): void {
-    const at = this.clock.iso()
-    raw.insertProvider({
-      id: 'provider',
-      name: 'p',
-      protocol: 'anthropic',
-      baseUrl: 'http://p',
-      models: [],
-      at,
-      idempotencyKey: null,
-      bodyHash: null,
-    })
-    raw.insertAgent({
-      id: 'agent',
-      name: 'a',
-      type: 'sim',
-      providerId: 'provider',
-      modelId: 'm',
-      instructions: '',
-      permissionMode: 'default',
-      disabledTools: [],
-      mcpServerIds: [],
-      skillIds: [],
-      channels: [],
-      language: null,
-      at,
-      idempotencyKey: null,
-      bodyHash: null,
-    })
-    for (const id of SESSIONS)
-      raw.insertSession({
-        id,
-        agentId: 'agent',
-        name: id,
-        description: '',
-        workspaceKind: 'user',
-        workspacePath: '/',
-        at,
-        idempotencyKey: null,
-        bodyHash: null,
-      })
   }
 }
 

@@ -11,6 +11,7 @@
  * Ids made in step N are tN (turn), rN (row) and xN (spare). `boot` rebuilds the session from the
  * rows that its writes made in a real store, as a start of the host does.
  */
+import { furnishStore } from '../../sim/furnish.ts'
 import type { Event } from '../../packages/runtime/src/core/event.ts'
 import type { Effect } from '../../packages/runtime/src/core/effect.ts'
 import { load } from '../../packages/runtime/src/core/recovery.ts'
@@ -58,26 +59,7 @@ export function runScript(script: string): string {
 
 function furnished(): Store {
   const store = openSqliteStore({ path: ':memory:' })
-  const keyless = { idempotencyKey: null, bodyHash: null }
-  store.insertProvider({ id: 'p', name: 'p', protocol: 'anthropic', baseUrl: 'http://p', models: [], at: AT, ...keyless })
-  store.insertAgent({
-    id: 'a',
-    name: 'a',
-    type: 'scripted',
-    providerId: 'p',
-    modelId: 'm',
-    instructions: '',
-    permissionMode: 'default',
-    disabledTools: [],
-    mcpServerIds: [],
-    skillIds: [],
-    channels: [],
-    language: null,
-    at: AT,
-    ...keyless,
-  })
-  for (const id of [ID, 'OTHER'])
-    store.insertSession({ id, agentId: 'a', name: id, description: '', workspaceKind: 'user', workspacePath: '/', at: AT, ...keyless })
+  furnishStore(store, 'scripted', [ID, 'OTHER'], AT)
   for (const id of ['d1', 'd2'])
     store.acceptDelivery({
       id,
