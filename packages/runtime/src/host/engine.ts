@@ -25,6 +25,9 @@ export type EngineReport =
   | 'publish-failed'
   | 'driver-threw'
 
+/** Connections one session makes in one start of the host, at the most. */
+const GENERATIONS_PER_START = 1_000_000
+
 export type EnginePorts = {
   store: Store
   clock: Clock
@@ -55,6 +58,7 @@ export function createEngine(ports: EnginePorts): Engine {
     store,
     clock,
     newId,
+    generationFloor: (ports.epoch - ports.firstEpoch) * GENERATIONS_PER_START,
     resolve: (writes) => ({ ...streams.resolve(writes), ...messages.results(writes) }),
     publish: (session, changes) => streams.changed(session, changes),
     interpret(session, effect) {

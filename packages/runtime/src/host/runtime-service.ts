@@ -25,6 +25,8 @@ export type RuntimePorts = {
   store: Store
   clock: Clock
   newId(): string
+  /** Generations of this start of the host are above it: an event of an earlier start is stale by its number alone. */
+  generationFloor: Generation
   /** Content of the rows a commit closes, from the accumulators. */
   resolve(writes: readonly Write[]): ResolvedContent
   /** Called after each commit and before its effects: what changed, in its latest form; null: it is saved and could not be read. */
@@ -47,10 +49,11 @@ export class AgentSessionRuntimeService {
   /** Sessions with something in their mailbox that came while another one was drained. */
   readonly #waiting = new Set<SessionId>()
   /** Generations below it were given to sessions that left memory; a session loaded anew must not give them again. */
-  #generationFloor = 0
+  #generationFloor: Generation
 
   constructor(ports: RuntimePorts) {
     this.#ports = ports
+    this.#generationFloor = ports.generationFloor
   }
 
   /** The state of a session, loaded on first use; null when there is none. */

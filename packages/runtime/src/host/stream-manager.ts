@@ -71,10 +71,9 @@ export class AiStreamManager {
     pending.content = foldChunks(pending.content, chunks)
     pending.n = n + chunks.length - 1
     for (const [index, chunk] of chunks.entries()) this.#buffer.push({ sessionId, messageId, n: n + index, chunk })
-    // The first word of an answer waits for nobody.
-    const wait = n === 1 ? 0 : this.#lastFlush + TICK_MS - this.#ports.clock.monotonic()
-    if (wait <= 0) this.flush()
-    else if (this.#cancelTick === null) this.#arm(wait)
+    // The first words of an answer do not wait for the tick, but for what came with them.
+    if (n === 1) this.#flushSoon()
+    else if (this.#cancelTick === null) this.#arm(Math.max(0, this.#lastFlush + TICK_MS - this.#ports.clock.monotonic()))
   }
 
   /** Appends what is buffered in one transaction, then publishes exactly that. */
@@ -126,6 +125,13 @@ export class AiStreamManager {
     let pending = this.#pending.get(messageId)
     if (pending === undefined) this.#pending.set(messageId, (pending = { sessionId, content: emptyContent(), n: 0, shown: 0 }))
     return pending
+  }
+
+  #flushSoon(): void {
+    // A journal that cannot be written is tried again at its own time.
+    if (this.#lastFlush > this.#ports.clock.monotonic()) return
+    this.#cancelTick?.()
+    this.#arm(0)
   }
 
   #arm(ms: number): void {
