@@ -70,12 +70,9 @@ export class AiService {
     if (!ok) post(sessionId, { type: 'send-failed', generation, turnId, message: 'The agent could not take the message.' })
   }
 
-  /** The user row and the empty assistant row. */
+  /** The user row; the assistant row is empty and known by `messageId`, so it is not read. */
   #seed(request: StreamRequest): Message[] {
-    const { messages } = this.#ports
-    return [request.inputId, request.messageId].flatMap((id) => {
-      const message = id === null ? null : messages.input(id)
-      return message === null ? [] : [message]
-    })
+    const input = request.inputId === null ? null : this.#ports.messages.input(request.inputId)
+    return input === null ? [] : [input]
   }
 }
