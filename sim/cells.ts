@@ -65,6 +65,11 @@ export class Cells {
     this.#current = count
   }
 
+  /** What happens now belongs to no cell. */
+  leave(): void {
+    this.#current = null
+  }
+
   committed(outcome: 'done' | 'failed' | 'refused' | 'unknown'): void {
     if (this.#current === null) return
     this.#current.commits += 1

@@ -260,7 +260,9 @@ export class World {
         this.#point(`after ${effect.type}`)
       },
       trace: (before, event) => {
-        cells?.visit(before, event, this.#witness())
+        // The rest at the end of a history is not counted: nothing can be broken there.
+        if (this.armed) cells?.visit(before, event, this.#witness())
+        else cells?.leave()
         steps?.(
           before,
           stamped(event, this.clock.iso(), () => 'id'),
