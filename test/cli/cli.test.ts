@@ -7,7 +7,8 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { after, before, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { makeTempDir } from '../support/daemon.ts'
+import { cut, safe, table } from '../../packages/runtime/src/cli/output.ts'
+import { makeTempDir, until } from '../support/daemon.ts'
 
 const BIN = fileURLToPath(new URL('../../packages/runtime/bin/wheelhouse.js', import.meta.url))
 const dir = makeTempDir('cli')
@@ -57,6 +58,43 @@ test('a first session with the practice agent: made, answered as it streams, lis
   assert.equal(wheelhouse(['stop', 'first']).out, 'Nothing runs.\n')
 })
 
+test('attach tells what was said, a line for each tool call, and what waits for a yes', { timeout: 120_000 }, async () => {
+  assert.equal(wheelhouse(['send', 'first', 'write a note']).code, 0)
+  const waits = (): boolean => wheelhouse(['session', 'list']).out.includes('waiting')
+  await until('the agent waits for a yes', waits)
+  const attach = spawn(process.execPath, [BIN, 'attach', 'first', '--data-dir', dir.path], { stdio: ['ignore', 'pipe', 'inherit'] })
+  let out = ''
+  attach.stdout.on('data', (data: Buffer) => {
+    out += data.toString()
+  })
+  await until('the card is told', () => out.includes('[waits for a yes] Write'))
+  assert.match(out, /^> hello there$/m)
+  assert.match(out, /^\[Bash\] \{"command"/m)
+  assert.match(out, /^> write a note$/m)
+  assert.ok(!out.includes('\n\n>'), 'no row begins with an empty line')
+  assert.equal(wheelhouse(['stop', 'first']).out, 'Stopping.\n')
+  await until('the end is told', () => out.includes('[stopped]'))
+  assert.equal(wheelhouse(['send', 'first', 'hello again', '--follow']).code, 0)
+  await until('what another window says is told', () => out.includes('> hello again'))
+  assert.equal(out.split('[waits for a yes]').length, 2, 'once')
+  attach.kill('SIGINT')
+  await once(attach, 'exit')
+})
+
+test('BUG-40 tables and cut texts keep characters whole, columns straight and terminals unharmed', () => {
+  assert.equal(cut('a 😀\n\t👨‍👩‍👧 b', 4), 'a 😀…')
+  assert.equal(cut('a 😀 👨‍👩‍👧', 5), 'a 😀 👨‍👩‍👧')
+  assert.equal(
+    table([
+      ['外注', 'x'],
+      ['ab', 'x'],
+      ['👨‍👩‍👧', 'x'],
+    ]),
+    '外注  x\nab    x\n👨‍👩‍👧    x',
+  )
+  assert.equal(safe('\u001b[31mred\u0007\n\tend'), '[31mred\n\tend')
+})
+
 test('a turn that fails tells why and exits with its own code', { timeout: 120_000 }, () => {
   const sent = wheelhouse(['send', 'last', '#practice: fault status=400 message="not today" times=always', '--follow'])
   assert.equal(sent.code, 4, sent.out + sent.err)
@@ -88,10 +126,21 @@ test('what is wrong is said in words, with a code', () => {
     [wheelhouse(['stop', 'nothing-of-this-name']).code, wheelhouse(['no-such-command']).code, wheelhouse(['--version']).code],
     [1, 2, 0],
   )
+  assert.match(wheelhouse(['stop', 'nothing-of-this-name']).err, /`wheelhouse session list` shows which there are/)
+  for (const wrong of [
+    ['stop', 'last', '--queue', 'burn'],
+    ['attach', 'last', '--last', 'many'],
+    ['serve', '--log-level', 'loud'],
+  ])
+    assert.equal(wheelhouse(wrong).code, 2, wrong.join(' '))
+  assert.match(
+    wheelhouse(['session', 'new', '--workspace', '/no/such/folder']).err,
+    /^The workspace folder is missing: \/no\/such\/folder\. Bring the folder back/,
+  )
   const nobody = makeTempDir('nobody')
   const lonely = wheelhouse(['session', 'list', '--url', 'http://127.0.0.1:9'], { dataDir: nobody.path })
   assert.equal(lonely.code, 3)
-  assert.match(lonely.err, /wheelhouse serve/)
+  assert.match(lonely.err, /^No host answers at http:\/\/127\.0\.0\.1:9\. Start one with `wheelhouse serve`\.$/m)
   assert.equal(
     wheelhouse(['session', 'list', '--url', 'http://127.0.0.1:9', '--json'], { dataDir: nobody.path })
       .err.trim()

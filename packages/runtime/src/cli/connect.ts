@@ -19,8 +19,12 @@ export function globalsOf(command: Command): GlobalOptions {
 export function clientOf({ dataDir, url }: GlobalOptions): WheelhouseClient {
   const tokenFile = join(dataDir, 'token')
   const token = existsSync(tokenFile) ? readFileSync(tokenFile, 'utf8').trim() : undefined
-  const baseUrl = url ?? savedUrl(dataDir) ?? 'http://127.0.0.1:4780'
-  return createClient({ baseUrl, ...(token === undefined ? {} : { token }) })
+  return createClient({ baseUrl: addressOf({ dataDir, url }), ...(token === undefined ? {} : { token }) })
+}
+
+/** Where a host is looked for. */
+export function addressOf({ dataDir, url }: Pick<GlobalOptions, 'dataDir' | 'url'>): string {
+  return url ?? savedUrl(dataDir) ?? 'http://127.0.0.1:4780'
 }
 
 function savedUrl(dataDir: string): string | null {
@@ -34,7 +38,7 @@ export function pick<T extends { id: string; name: string }>(items: readonly T[]
   const exact = items.filter((item) => item.id === wanted || item.name === wanted)
   const found = exact.length > 0 ? exact : items.filter((item) => item.id.startsWith(wanted) || item.id.endsWith(wanted))
   const [first] = found
-  if (first === undefined) throw new Error(`There is no ${kind} "${wanted}".`)
+  if (first === undefined) throw new Error(`There is no ${kind} "${wanted}". \`wheelhouse ${kind} list\` shows which there are.`)
   if (found.length > 1) throw new Error(`"${wanted}" fits ${found.length} of the ${kind}s; give more of the id.`)
   return first
 }

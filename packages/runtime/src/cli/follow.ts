@@ -1,20 +1,17 @@
 /** Shows a session's stream in a terminal: text as it comes, one line a tool call, one line an end. */
 import type { EventStream } from '@wheelhouse/client'
-import type { Approval, Message, StreamEvent, UIMessageChunk } from '@wheelhouse/client/protocol'
-import { adviceOf } from './output.ts'
+import type { Approval, Json, Message, MessagePart, StreamEvent, UIMessageChunk } from '@wheelhouse/client/protocol'
+import { adviceOf, cut, safe } from './output.ts'
 
 /** Of a tool call's input. */
 const INPUT_LENGTH = 100
-
-/** Control characters of the world do not reach the terminal; line breaks and tabs do. */
-// oxlint-disable-next-line no-control-regex
-const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g
-const safe = (text: string): string => text.replaceAll(CONTROL, '')
 
 export class Follower {
   readonly #json: boolean
   readonly #shown = new Map<string, number>()
   #answers = new Set<string>()
+  /** Inputs and approvals that are on the screen: a reconnect tells them again. */
+  readonly #told = new Set<string>()
   #line = ''
 
   constructor(json: boolean) {
@@ -23,6 +20,8 @@ export class Follower {
 
   /** Shows events until the row that answers `untilAnswered` is final; gives its status. Null follows for ever. */
   async follow(stream: EventStream, { untilAnswered }: { untilAnswered: string | null }): Promise<Message['status']> {
+    // Whoever sent it has it on the screen.
+    if (untilAnswered !== null) this.#told.add(untilAnswered)
     for await (const event of stream) {
       const ended = this.#take(event, untilAnswered)
       if (ended !== null) {
@@ -37,12 +36,14 @@ export class Follower {
     if (this.#json && event.type !== 'ping') process.stdout.write(`${JSON.stringify(event)}\n`)
     if (event.type === 'chunk') this.#chunks(event.messageId, event.n, event.chunks)
     else if (event.type === 'approval') this.#approval(event.approval)
+    else if (event.type === 'snapshot' || event.type === 'resync') for (const each of event.snapshot.approvals) this.#approval(each)
     else if (event.type === 'row') {
       if (this.#answersIt(event.row, untilAnswered) && event.row.status !== 'pending' && event.row.boundary !== 'row-roll') {
         this.#end(event.row)
         return event.row.status
       }
-      if (event.row.role === 'assistant' && event.row.status !== 'pending') this.#end(event.row)
+      if (event.row.role === 'user') this.#input(event.row)
+      else if (event.row.status !== 'pending') this.#end(event.row)
     }
     return null
   }
@@ -60,11 +61,36 @@ export class Follower {
       process.stdout.write(`${JSON.stringify({ type: 'row', row })}\n`)
       return
     }
-    if (row.role === 'user') this.#say(`> ${textOf(row)}\n`)
+    if (row.role === 'user') this.#input(row)
     else if (row.status !== 'pending') {
-      this.#say(`${textOf(row)}\n`)
+      for (const part of row.parts) this.#part(part)
       this.#end(row)
     }
+  }
+
+  /** What a person said, once the agent has it: from here or from another window. */
+  #input(row: Message): void {
+    if (row.seq === null || this.#told.has(row.id)) return
+    this.#told.add(row.id)
+    this.#note(`> ${row.parts.map((part) => (part.type === 'text' ? part.text : '')).join('')}`)
+  }
+
+  #part(part: MessagePart): void {
+    if (part.type === 'text') {
+      this.#say(part.text)
+      this.#break()
+    } else if (part.type === 'dynamic-tool') {
+      this.#call(part.toolName, part.input)
+      if (part.state === 'output-error') this.#failed(part.errorText ?? '')
+    }
+  }
+
+  #call(toolName: string, input: Json | undefined): void {
+    this.#note(`[${toolName}] ${input === undefined ? '' : cut(JSON.stringify(input), INPUT_LENGTH)}`)
+  }
+
+  #failed(text: string): void {
+    this.#note(`[failed] ${cut(text, INPUT_LENGTH)}`)
   }
 
   #chunks(messageId: string, n: number, chunks: readonly UIMessageChunk[]): void {
@@ -73,17 +99,16 @@ export class Follower {
       this.#shown.set(messageId, n + index)
       if (chunk.type === 'text-delta') this.#say(chunk.delta)
       else if (chunk.type === 'text-end') this.#break()
-      else if (chunk.type === 'tool-input-available')
-        this.#note(`[${chunk.toolName}] ${JSON.stringify(chunk.input).slice(0, INPUT_LENGTH)}`)
-      else if (chunk.type === 'tool-output-error') this.#note(`[failed] ${chunk.errorText.slice(0, INPUT_LENGTH)}`)
+      else if (chunk.type === 'tool-input-available') this.#call(chunk.toolName, chunk.input)
+      else if (chunk.type === 'tool-output-error') this.#failed(chunk.errorText)
     }
   }
 
   #approval(approval: Approval): void {
-    if (approval.status === 'pending')
-      this.#note(
-        `[waits for a yes] ${approval.toolName} ${JSON.stringify(approval.input).slice(0, INPUT_LENGTH)} (answer it in the web app)`,
-      )
+    if (approval.status !== 'pending' || this.#told.has(approval.id)) return
+    this.#told.add(approval.id)
+    const input = cut(JSON.stringify(approval.input), INPUT_LENGTH)
+    this.#note(`[waits for a yes] ${approval.toolName} ${input} (answer it in the web app: \`wheelhouse open\`)`)
   }
 
   #end(row: Message): void {
@@ -110,6 +135,3 @@ export class Follower {
     this.#line = (this.#line + clean).slice((this.#line + clean).lastIndexOf('\n') + 1)
   }
 }
-
-const textOf = (row: Message): string =>
-  row.parts.map((part) => (part.type === 'text' ? part.text : part.type === 'dynamic-tool' ? `[${part.toolName}] ` : '')).join('')

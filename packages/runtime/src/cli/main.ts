@@ -8,6 +8,7 @@ import { addProviderCommands } from './commands/provider.ts'
 import { addServeCommand } from './commands/serve.ts'
 import { addSessionCommands } from './commands/session.ts'
 import { addTalkCommands } from './commands/talk.ts'
+import { addressOf, globalsOf } from './connect.ts'
 import { EXIT, fail } from './output.ts'
 
 /** Runs a command line. Sets the exit code; see `EXIT` for what they mean. */
@@ -40,6 +41,9 @@ export async function main(argv: readonly string[]): Promise<void> {
     await program.parseAsync(argv)
   } catch (error) {
     if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? EXIT.ok : EXIT.usage
-    else fail(error, program.opts<{ json?: boolean }>().json === true)
+    else {
+      const globals = globalsOf(program)
+      fail(error, globals.json, () => addressOf(globals))
+    }
   }
 }

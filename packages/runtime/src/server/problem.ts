@@ -13,9 +13,16 @@ export function problemOf(code: ErrorCode, detail: string): Problem {
     title,
     status: status ?? 500,
     code,
-    detail: detail === '' ? advice : `${detail} ${advice}`,
+    detail: sentences(detail, advice),
     retryable,
   }
+}
+
+/** An advice that only points at the detail says nothing beside it. */
+function sentences(detail: string, advice: string): string {
+  if (detail === '') return advice
+  if (advice === ERRORS.INVALID_REQUEST.advice) return detail
+  return `${detail}${/[.!?]$/.test(detail) ? '' : '.'} ${advice}`
 }
 
 /** What went wrong, as a code. Anything not foreseen is INTERNAL_ERROR, and its text stays in the log. */

@@ -1,9 +1,9 @@
 /** `wheelhouse serve`: the host, its server and the practice model server, until it is told to end. */
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { InvalidArgumentError, type Command } from 'commander'
+import { InvalidArgumentError, Option, type Command } from 'commander'
 import { claudeCodeDriver } from '../../drivers/claude-code/driver.ts'
-import { writePrivate } from '../../host/data-dir.ts'
+import { defaultDataDir, writePrivate } from '../../host/data-dir.ts'
 import { createHost, type Host } from '../../host/host.ts'
 import { createLogger } from '../../host/log.ts'
 import { startPracticeServer } from '../../models/practice/server.ts'
@@ -28,13 +28,16 @@ export function addServeCommand(program: Command): void {
     .option('--host <address>', 'loopback address to listen on', '127.0.0.1')
     .option('--practice-port <port>', 'port of the practice model server; 0 picks one', portOf, 0)
     .option('--no-practice', 'run without the practice model server')
-    .option('--log-level <level>', 'debug, info, warn, error or silent', 'info')
+    .addOption(new Option('--log-level <level>', 'what is logged').choices(['debug', 'info', 'warn', 'error', 'silent']).default('info'))
     .action((options: ServeOptions, command: Command) => serve(options, command))
 }
 
 async function serve(options: ServeOptions, command: Command): Promise<void> {
   const { dataDir, json } = globalsOf(command)
   const log = createLogger(options.logLevel)
+  // Warnings of the libraries become lines of the log, too.
+  process.removeAllListeners('warning')
+  process.on('warning', ({ name, message }) => log.warn({ name, message }, 'warning'))
   const host = await createHost({ dataDir, openStore: (path) => openSqliteStore({ path }), drivers: [claudeCodeDriver()], log })
   const stops: (() => Promise<void>)[] = [() => host.stop()]
   try {
@@ -67,18 +70,25 @@ function isTaken(error: unknown): error is Error & { port: number } {
 function announce(host: Host, server: { url: string; gate: { issueCode(): { code: string } } }, json: boolean): void {
   const { url } = server
   print(json, { url, tokenFile: host.dataDir.tokenFile }, () => {
+    const command = commandOf(host.dataDir.path)
     const link = `${url}/#code=${server.gate.issueCode().code}`
     return [
       `Wheelhouse is ready at ${url}`,
       '',
       `  Open it in your browser:  ${link}`,
-      '  (the link works once, for 60 seconds; `wheelhouse open` prints another)',
+      `  (the link works once, for 60 seconds; \`${command} open\` prints another)`,
       '',
       `  Data and token:           ${host.dataDir.path}`,
-      '  Talk to it from a shell:  wheelhouse session new && wheelhouse send last "hello" --follow',
+      `  Talk to it from a shell:  ${command} session new && ${command} send last "hello" --follow`,
       '  Stop it:                  Ctrl-C',
     ].join('\n')
   })
+}
+
+/** How the reader calls this command line: npm runs it where it is not on the path. */
+function commandOf(dataDir: string): string {
+  const name = process.env['npm_lifecycle_event'] === undefined ? 'wheelhouse' : 'npx wheelhouse'
+  return dataDir === defaultDataDir() ? name : `${name} --data-dir ${dataDir}`
 }
 
 /** The first signal ends everything in order; a second one ends the process at once. */

@@ -4,7 +4,7 @@ import type { WheelhouseClient } from '@wheelhouse/client'
 import type { Session } from '@wheelhouse/client/protocol'
 import type { Command } from 'commander'
 import { all, clientOf, globalsOf, pick } from '../connect.ts'
-import { print, table } from '../output.ts'
+import { cut, print, table } from '../output.ts'
 
 export function addSessionCommands(program: Command): void {
   const session = program.command('session').description('conversations with agents')
@@ -59,10 +59,11 @@ export async function findSession(client: WheelhouseClient, wanted: string): Pro
   return pick(sessions, wanted, 'session')
 }
 
+const NAME_LENGTH = 40
 const LAST_LENGTH = 60
 const rowOf = ({ id, status, name, lastText }: Session): string[] => [
   id,
   status,
-  name === '' ? '-' : name,
-  lastText.replaceAll(/\s+/g, ' ').slice(0, LAST_LENGTH),
+  name === '' ? '-' : cut(name, NAME_LENGTH),
+  cut(lastText, LAST_LENGTH),
 ]

@@ -1,5 +1,5 @@
 /** `send`, `attach`, `stop`, `open`: living with a session from a terminal. */
-import type { Command } from 'commander'
+import { InvalidArgumentError, Option, type Command } from 'commander'
 import { clientOf, globalsOf } from '../connect.ts'
 import { Follower } from '../follow.ts'
 import { EXIT, print } from '../output.ts'
@@ -28,12 +28,12 @@ export function addTalkCommands(program: Command): void {
   program
     .command('attach <session>')
     .description('show what a session does, as it happens; Ctrl-C leaves it running')
-    .option('--last <n>', 'rows of the transcript to show first', '10')
-    .action(async (wanted: string, options: { last: string }, command: Command) => {
+    .option('--last <n>', 'rows of the transcript to show first, 1 to 200', rowsOf, 10)
+    .action(async (wanted: string, options: { last: number }, command: Command) => {
       const globals = globalsOf(command)
       const client = clientOf(globals)
       const session = await findSession(client, wanted)
-      const page = await client.sessions.transcript(session.id, { limit: Number(options.last) })
+      const page = await client.sessions.transcript(session.id, { limit: options.last })
       const follower = new Follower(globals.json)
       for (const row of page.items) follower.row(row)
       await follower.follow(client.stream({ only: session.id, sessions: [[session.id, page.cursor]] }), { untilAnswered: null })
@@ -41,7 +41,7 @@ export function addTalkCommands(program: Command): void {
   program
     .command('stop <session>')
     .description('stop what a session does')
-    .option('--queue <what>', 'what becomes of waiting messages: hold, run or discard', 'hold')
+    .addOption(new Option('--queue <what>', 'what becomes of waiting messages').choices(['hold', 'run', 'discard']).default('hold'))
     .action(async (wanted: string, options: { queue: 'hold' | 'run' | 'discard' }, command: Command) => {
       const globals = globalsOf(command)
       const client = clientOf(globals)
@@ -57,6 +57,15 @@ export function addTalkCommands(program: Command): void {
       const code = await clientOf(globals).createLoginCode()
       print(globals.json, code, () => `${code.url}\n(works once, for 60 seconds)`)
     })
+}
+
+/** What one page of a transcript holds. */
+const ROWS_MAX = 200
+
+function rowsOf(text: string): number {
+  const rows = /^\d{1,3}$/.test(text) ? Number(text) : 0
+  if (rows < 1 || rows > ROWS_MAX) throw new InvalidArgumentError(`It must be a number from 1 to ${ROWS_MAX}.`)
+  return rows
 }
 
 const WORDS = {
