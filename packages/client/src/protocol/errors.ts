@@ -69,7 +69,11 @@ export const ERRORS = {
   SHUTTING_DOWN: entry(503, 'The host is stopping', 'Try again when it is back.', true),
   INTERNAL_ERROR: entry(500, 'Something went wrong inside the host', 'Try again; the log has the details.', true),
   // Standing on rows
-  TURN_INTERRUPTED: entry(null, 'The host restarted while this ran', 'What was shown is kept; the run was not repeated.'),
+  TURN_INTERRUPTED: entry(
+    null,
+    'The host restarted while this ran',
+    'What was shown is kept; the run was not repeated. After a crash the agent begins a new conversation: tell it again what it must know.',
+  ),
   AGENT_PROCESS_LOST: entry(
     null,
     'The agent’s process ended while this ran',

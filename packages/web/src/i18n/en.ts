@@ -393,7 +393,8 @@ export const en = {
   forgetKey: 'Forget the key',
   models: 'Models',
   modelsHint: 'One a line: the id, and after a comma the size of its context in tokens if you know it.',
-  modelLineBad: (line: string) => `Cannot read “${line}”.`,
+  modelLineBad: (line: string) =>
+    `Cannot read “${line}”: it takes an id without spaces, and after a comma a number of tokens, as in “my-model, 200000”.`,
   testProvider: 'Test',
   testOk: (ms: number) => `It answers, after ${String(ms)} ms.`,
   testBad: (status: string) => `It does not answer as it should: ${status}`,

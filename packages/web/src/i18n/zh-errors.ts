@@ -45,7 +45,10 @@ export const zhErrors: { readonly [code in ErrorCode]: { title: string; advice: 
   STORE_FAILED: { title: '改动没能保存；什么都没有发生', advice: '请重试。' },
   SHUTTING_DOWN: { title: '主机正在停止', advice: '等它回来后重试。' },
   INTERNAL_ERROR: { title: '主机内部出错', advice: '请重试；详情见日志。' },
-  TURN_INTERRUPTED: { title: '运行途中主机重启了', advice: '已显示的内容保留；没有再次运行。' },
+  TURN_INTERRUPTED: {
+    title: '运行途中主机重启了',
+    advice: '已显示的内容保留；没有再次运行。主机崩溃后智能体会开始新的对话：请把它需要知道的再告诉它。',
+  },
   AGENT_PROCESS_LOST: { title: '运行途中智能体的进程结束了', advice: '发送下一条消息；对话会从上次保存处继续。' },
   CONNECT_FAILED: { title: '智能体无法启动', advice: '请看错误原文，然后重发。' },
   PROVIDER_ERROR: { title: '模型服务拒绝或出错', advice: '请看对方原话。' },

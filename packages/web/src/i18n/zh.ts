@@ -351,7 +351,7 @@ export const zh: Catalogue = {
   forgetKey: '忘掉密钥',
   models: '模型',
   modelsHint: '每行一个：模型 id；如果知道，用逗号接上其上下文的 token 数。',
-  modelLineBad: (line) => `无法读懂“${line}”。`,
+  modelLineBad: (line) => `无法读懂“${line}”：应为不含空格的 id，逗号后面是词元数，例如“my-model, 200000”。`,
   testProvider: '测试',
   testOk: (ms) => `${String(ms)} 毫秒后有回应。`,
   testBad: (status) => `回应不正常：${status}`,
