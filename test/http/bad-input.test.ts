@@ -150,6 +150,15 @@ test('an unreadable cursor is refused, an unknown one is answered by exactly one
   }
 })
 
+test('a body far over the limit gets its answer, also while it is being sent', async () => {
+  for (let n = 0; n < 3; n += 1)
+    await refused(await send(JSON.stringify({ text: 'x'.repeat(3 * LIMITS.requestBodyBytes) })), 'BODY_TOO_LARGE')
+})
+
+test('a list cursor that is none is refused', async () => {
+  await refused(await raw(host, '/v1/sessions?cursor=zzz'), 'INVALID_CURSOR')
+})
+
 test('a value nested deeper than the stack is refused, and the host lives', async () => {
   const deep = `${'['.repeat(200_000)}${']'.repeat(200_000)}`
   await refused(

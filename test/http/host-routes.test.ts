@@ -104,3 +104,11 @@ test('a session is renamed and deleted by its rev; deleting ends its turn and te
     () => host.host.engine.connections.size === 0 || [...host.host.engine.runtime.loaded()].every((each) => each.id !== sessionId),
   )
 })
+
+test('the stream of one session ends with the session', async () => {
+  const { sessionId } = await furnishSession(host.client, { key: 'ends' })
+  const response = await raw(host, `/v1/sessions/${sessionId}/stream`)
+  const { session } = await host.client.sessions.get(sessionId)
+  await host.client.sessions.remove(sessionId, session.rev)
+  assert.match(await response.text(), /event: session-removed/)
+})

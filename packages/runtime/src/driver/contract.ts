@@ -108,4 +108,6 @@ export interface AgentSessionRuntimeDriver {
   /** Whether its packages are present; never throws, caches what cannot change. */
   probe(): Promise<{ installed: boolean; version: string | null; advice: string | null }>
   connect(input: ConnectInput): AgentRuntimeConnection
+  /** Removes what the driver itself keeps of a session that was deleted (its transcript, its scratch space). Called when its connection is gone. */
+  forget?(input: Pick<ConnectInput, 'sessionId' | 'dirs'>): Promise<void>
 }

@@ -19,6 +19,7 @@ export type ConnectionPorts = {
 export class Connections {
   readonly #ports: ConnectionPorts
   readonly #handles = new Map<string, AgentRuntimeConnection>()
+  readonly #closings = new Map<SessionId, Promise<void>>()
 
   constructor(ports: ConnectionPorts) {
     this.#ports = ports
@@ -88,10 +89,21 @@ export class Connections {
     if (connection === undefined) return gone('')
     try {
       // A driver that forgot its last event would leave the session waiting for ever.
-      connection.close(reason).then(() => (this.#handles.has(key) ? gone('') : undefined), failed)
+      const closing = connection
+        .close(reason)
+        .then(() => (this.#handles.has(key) ? gone('') : undefined), failed)
+        .finally(() => {
+          if (this.#closings.get(sessionId) === closing) this.#closings.delete(sessionId)
+        })
+      this.#closings.set(sessionId, closing)
     } catch (error) {
       failed(error)
     }
+  }
+
+  /** Resolves when the connection that is being closed is gone; at once when none is. */
+  closed(sessionId: SessionId): Promise<void> {
+    return this.#closings.get(sessionId) ?? Promise.resolve()
   }
 
   /** Closes all; resolves when every native side is gone. */

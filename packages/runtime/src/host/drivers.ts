@@ -64,6 +64,16 @@ export class DriverRegistry {
     return this.#infos
   }
 
+  /** Which driver it had is gone with its row, so all are asked. */
+  async forget(sessionId: string): Promise<void> {
+    const { dataDir, log } = this.#ports
+    for (const driver of this.#drivers.values()) {
+      await driver.forget?.({ sessionId, dirs: { home: dataDir.runtimeHome(driver.type), tmp: dataDir.tmp } }).catch((error: unknown) => {
+        log.warn({ sessionId, driver: driver.type, error: String(error) }, 'files of a deleted session could not be removed')
+      })
+    }
+  }
+
   /** Everything a connection of this session is made from, read now. */
   facts(sessionId: string): ConnectFacts {
     const { store, keys, dataDir, processes, clock, newId, log } = this.#ports

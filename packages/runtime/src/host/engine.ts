@@ -39,6 +39,8 @@ export type EnginePorts = {
   validateDelivery(sessionId: SessionId, done: (check: DeliveryCheck) => void): void
   report(what: EngineReport, sessionId: SessionId | null, detail: string): void
   timers?: TimerLimits
+  /** A session was deleted and its agent is gone: what drivers keep of it goes, too. */
+  forget?(sessionId: SessionId): void
   trace?: RuntimePorts['trace']
   /** Wraps the interpreter; a composition for tests stops its process here. */
   aroundEffect?(session: Session, effect: Effect, run: () => void): void
@@ -102,6 +104,7 @@ export function createEngine(ports: EnginePorts): Engine {
       streams.removed(sessionId)
       runtime.drop(sessionId)
       moments.delete(sessionId)
+      void connections.closed(sessionId).then(() => ports.forget?.(sessionId))
     },
   }
   return {

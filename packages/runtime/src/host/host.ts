@@ -88,6 +88,7 @@ export async function createHost(options: HostOptions) {
     firstEpoch,
     facts: (id) => drivers.facts(id),
     validateDelivery: (id, done) => provider.validateDelivery(id, done),
+    forget: (id) => void drivers.forget(id),
     report: (what, sessionId, detail) => log[what === 'stale-event' ? 'debug' : 'error']({ sessionId, detail }, what),
     ...(options.timers === undefined ? {} : { timers: options.timers }),
     ...(options.aroundEffect === undefined ? {} : { aroundEffect: options.aroundEffect }),

@@ -87,6 +87,7 @@ export class AgentLifecycleService {
   }
 
   listSessions(page: { limit: number; cursor: string | null; agentId: string | null }): Page<Session> {
+    if (page.cursor !== null && !ID.test(page.cursor)) throw new HostError('INVALID_CURSOR', page.cursor.slice(0, 100))
     const items = this.#ports.store.listSessions({ limit: page.limit, before: page.cursor, agentId: page.agentId }).map(toEntry)
     return { items, nextCursor: items.length < page.limit ? null : (items.at(-1)?.id ?? null) }
   }
@@ -237,6 +238,9 @@ export class AgentLifecycleService {
     return { ...provider, hasApiKey: this.#ports.keys.has(provider.id) }
   }
 }
+
+/** An id of ours; a list's cursor is the last one seen. */
+const ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 const clean = (name: string): string => cut(wellFormed(name).trim(), LIMITS.nameLength)
 

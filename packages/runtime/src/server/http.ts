@@ -33,6 +33,8 @@ export type ServerOptions = {
 export type Server = { url: string; port: number; gate: Gate; close(): Promise<void> }
 export type App = FastifyInstance
 
+/** Of a body that is too large, this much is read for the sake of an answer; a larger one loses its line. */
+const DRAINED_BYTES = 16 * LIMITS.requestBodyBytes
 /** Routes that need no credential; the page of the web app, which is no route, is the rest. */
 const OPEN_ROUTES = new Set(['/healthz', '/v1/login', '/assets/*'])
 
@@ -112,7 +114,11 @@ function guard(app: App, host: Host, gate: () => Gate): void {
     const facts = factsOf(request)
     gate().checkPlace(facts)
     if (needsCredential(request)) request.caller = gate().identify(facts)
-    done()
+    const length = Number(request.headers['content-length'] ?? 0)
+    if (length <= LIMITS.requestBodyBytes || length > DRAINED_BYTES) return done()
+    // Read to its end before it is refused: a client that is still sending sees a broken line instead of the answer.
+    request.raw.resume()
+    request.raw.once('end', () => done(new HostError('BODY_TOO_LARGE', `The body has ${length} bytes.`)))
   })
   app.setErrorHandler((error, request, reply) => {
     const { code, detail } = codeOf(error)

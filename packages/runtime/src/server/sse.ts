@@ -46,6 +46,8 @@ export class SseSink implements StreamSink {
       id = `id: ${this.#vector ? this.#position() : cursor}\n`
     }
     this.#write(`${id}event: ${type}\ndata: ${data}\n\n`, type === 'chunk' && FIRST_CHUNK.test(data))
+    // A stream of one session ends with it.
+    if (type === 'session-removed' && !this.#vector) setImmediate(() => this.#socket.end())
   }
 
   /**

@@ -1,8 +1,9 @@
 /** The Claude Code driver: the real CLI behind the driver contract, through its SDK (loaded when first used). */
+import { rm } from 'node:fs/promises'
 import type { DriverCapabilities } from '@wheelhouse/client/protocol'
 import type { AgentSessionRuntimeDriver } from '../../driver/contract.ts'
 import { ClaudeCodeConnection } from './connection.ts'
-import { DEFAULT_MAX_RETRIES, type ClaudeCodeOptions } from './options.ts'
+import { DEFAULT_MAX_RETRIES, sessionDirs, type ClaudeCodeOptions } from './options.ts'
 import { PERMISSION_MODES } from './policy.ts'
 import { loadSdk, probeSdk, type Probe } from './sdk.ts'
 
@@ -28,5 +29,9 @@ export function claudeCodeDriver(options: Partial<ClaudeCodeOptions> = {}): Agen
     capabilities: CAPABILITIES,
     probe: () => (probe ??= Promise.resolve(probeSdk())),
     connect: (input) => new ClaudeCodeConnection(input, settings, loadSdk),
+    async forget(input) {
+      const { config, tmp } = sessionDirs(input)
+      await Promise.all([config, tmp].map((path) => rm(path, { recursive: true, force: true })))
+    },
   }
 }
