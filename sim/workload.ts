@@ -110,12 +110,14 @@ function stop(world: World, id: string): void {
   const state = world.state(id)
   const queue = random.pick(['hold', 'hold', 'run', 'discard'] as const)
   const turnId = random.chance(0.5) ? null : random.chance(0.8) ? (state?.turn?.id ?? null) : (state?.deferred?.id ?? 'gone')
-  const waiting = (state?.queue ?? [])
-    .filter((input) => !input.consumed && (input.state !== 'offered' || queue === 'hold'))
-    .map((input) => input.id)
+  const waiting = (state?.queue ?? []).filter((input) => !input.consumed)
   const answer = world.command(id, (commandId) => ({ type: 'stop-requested', commandId, turnId, queue, by: 'p' }))
-  if (answer?.ok === true && queue !== 'run') for (const inputId of waiting) ledger.barred.add(inputId)
-  else if (answer?.ok === true) for (const inputId of waiting) ledger.barred.delete(inputId)
+  for (const input of waiting) {
+    // What is with the agent follows the last Stop; a lost answer leaves open which one that is.
+    if ((input.state === 'offered' && queue !== 'hold') || (input.state === 'steering' && queue === 'run')) {
+      if (answer === null || answer.ok) ledger.barred.delete(input.id)
+    } else if (answer?.ok === true && queue !== 'run') ledger.barred.add(input.id)
+  }
 }
 
 function answerOne(world: World, id: string): void {
