@@ -87,6 +87,14 @@ async function work(queue: Mutant[]): Promise<void> {
   rmSync(tree, { recursive: true, force: true })
 }
 
+// A judge that finds fault with the core as it is would find every mutant.
+const control = makeTree()
+const unjust = await judge(control)
+rmSync(control, { recursive: true, force: true })
+if (unjust !== null) {
+  console.error(`the core as it is does not pass: ${unjust}`)
+  process.exit(1)
+}
 const queue = mutants.slice()
 await Promise.all(Array.from({ length: availableParallelism() }, () => work(queue)))
 
