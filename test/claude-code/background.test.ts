@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict'
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { after, afterEach, before, test } from 'node:test'
 import type { UIMessageChunk } from '@wheelhouse/client/protocol'
-import { asked, judge, makeHouse, obliging, type House } from './harness.ts'
+import { BACKGROUND, asked, endBackground, judge, makeHouse, obliging, type House } from './harness.ts'
 
 let house: House
 before(async () => {
@@ -11,10 +9,6 @@ before(async () => {
 })
 afterEach(() => house.rest())
 after(() => house.close())
-
-/** A task in the background that ends when `go` is made, which news of it then follow. */
-const BACKGROUND = '#practice: tool Bash {"command":"until [ -e go ]; do sleep 0.05; done; rm go","run_in_background":true}; say "launched"'
-const go = (): void => writeFileSync(join(house.workspace, 'go'), '')
 
 test('a background task is told while it lives, and its end is answered in a turn of the agent’s own', async () => {
   const session = obliging(house.open())
@@ -24,7 +18,7 @@ test('a background task is told while it lives, and its end is answered in a tur
     session.all('background-tasks')[0]?.tasks.map((task) => [task.kind, task.status]),
     [['local_bash', 'running']],
   )
-  go()
+  endBackground(house)
   const started = await session.until('autonomous-turn-state')
   assert.notEqual(started.turnId, turnId)
   assert.deepEqual(await session.ended(started.turnId), { type: 'turn-complete', turnId: started.turnId, outcome: 'success' })
@@ -44,7 +38,7 @@ test('a background task is told while it lives, and its end is answered in a tur
 test('BUG-48 a message that meets a turn of the agent’s own waits, and each gets its own answer and end', async () => {
   const session = obliging(house.open())
   await session.turn(`${BACKGROUND}; notice; drip 10; long 60; tool Bash {"command":"ls"}; say "its own end"`)
-  go()
+  endBackground(house)
   const started = await session.until('autonomous-turn-state')
   await session.when('some of it', () => session.shownText(started.turnId).length > 20)
   const { turnId, end, content } = await session.turn('#practice: say "the answer to mine"')

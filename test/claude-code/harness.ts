@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { asSchema, readUIMessageStream, uiMessageChunkSchema, type UIMessageChunk as AiChunk } from 'ai'
@@ -19,6 +19,12 @@ export const KEY = 'sk-practice-canary-0123456789'
 
 /** Longest wait for anything that happens without a scripted pause; a start of the CLI is the slowest. */
 const PATIENCE_MS = 20_000
+
+/** A task in the background that ends by `endBackground`, which news of it then follow. */
+export const BACKGROUND =
+  '#practice: tool Bash {"command":"until [ -e go ]; do sleep 0.05; done; rm go","run_in_background":true}; say "launched"'
+
+export const endBackground = (house: House): void => writeFileSync(join(house.workspace, 'go'), '')
 
 export type House = {
   practice: PracticeServer
@@ -42,20 +48,7 @@ export async function makeHouse(): Promise<House> {
   const ledger: LedgerEntry[] = []
   const spawned: House['spawned'] = []
   const practice = await startPracticeServer({ keepBodies: true, dripMs: 1 })
-  const processes = new ClaudeCodeProcessManager({
-    ledger: {
-      add: (entry) => void ledger.push(entry),
-      remove: (pid) =>
-        void ledger.splice(
-          ledger.findIndex((entry) => entry.pid === pid),
-          1,
-        ),
-      list: () => ledger,
-    },
-    after,
-    timestamp: () => new Date().toISOString(),
-    log: () => undefined,
-  })
+  const processes = processesOf(ledger)
   const sessions: Session[] = []
   return {
     practice,
@@ -81,7 +74,25 @@ export async function makeHouse(): Promise<House> {
   }
 }
 
-function after(ms: number, fire: () => void): () => void {
+/** The host's manager of agent processes, with its ledger in `ledger`. */
+export function processesOf(ledger: LedgerEntry[]): ClaudeCodeProcessManager {
+  return new ClaudeCodeProcessManager({
+    ledger: {
+      add: (entry) => void ledger.push(entry),
+      remove: (pid) =>
+        void ledger.splice(
+          ledger.findIndex((entry) => entry.pid === pid),
+          1,
+        ),
+      list: () => ledger,
+    },
+    after,
+    timestamp: () => new Date().toISOString(),
+    log: () => undefined,
+  })
+}
+
+export function after(ms: number, fire: () => void): () => void {
   const timer = setTimeout(fire, ms)
   return () => clearTimeout(timer)
 }

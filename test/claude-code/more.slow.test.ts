@@ -1,9 +1,9 @@
 /** What the default suite leaves to `npm run test:all`: further rows of the same tables. */
 import assert from 'node:assert/strict'
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, afterEach, before, test } from 'node:test'
-import { asked, judge, makeHouse, obliging, steer, story, textOf, toolsOf, type House } from './harness.ts'
+import { BACKGROUND, asked, endBackground, judge, makeHouse, obliging, steer, story, textOf, toolsOf, type House } from './harness.ts'
 
 let house: House
 before(async () => {
@@ -11,10 +11,6 @@ before(async () => {
 })
 afterEach(() => house.rest())
 after(() => house.close())
-
-/** A task in the background that ends when `go` is made, which news of it then follow. */
-const BACKGROUND = '#practice: tool Bash {"command":"until [ -e go ]; do sleep 0.05; done; rm go","run_in_background":true}; say "launched"'
-const go = (): void => writeFileSync(join(house.workspace, 'go'), '')
 
 test('BUG-51 a stream that breaks is taken up again, whether anything had come or not; its broken parts are closed', async () => {
   for (const [script, words] of [
@@ -103,7 +99,7 @@ test('a long tool output is cut at its limit and says so', async () => {
 test('a turn of the agent’s own can be stopped', async () => {
   const session = obliging(house.open())
   await session.turn(`${BACKGROUND}; notice; drip 10; long 2000`)
-  go()
+  endBackground(house)
   const { turnId } = await session.until('autonomous-turn-state')
   await session.when('some of it', () => session.shownText(turnId).length > 20)
   session.connection.interrupt(turnId)

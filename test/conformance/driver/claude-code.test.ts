@@ -7,9 +7,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { driverConformance, type HeldPrompt, type OpenedTarget } from '../../../packages/runtime/src/driver/kit/index.ts'
 import { claudeCodeDriver } from '../../../packages/runtime/src/drivers/claude-code/driver.ts'
-import { ClaudeCodeProcessManager } from '../../../packages/runtime/src/host/process-manager.ts'
+import type { ClaudeCodeProcessManager } from '../../../packages/runtime/src/host/process-manager.ts'
 import { startPracticeServer, type PracticeServer } from '../../../packages/runtime/src/models/practice/server.ts'
 import type { LedgerEntry } from '../../../packages/runtime/src/store/store.ts'
+import { after, processesOf } from '../../claude-code/harness.ts'
 
 const POLL_MS = 20
 
@@ -26,20 +27,7 @@ async function open(): Promise<OpenedTarget> {
   mkdirSync(workspace)
   const practice = await startPracticeServer({ dripMs: 1 })
   const ledger: LedgerEntry[] = []
-  const processes = new ClaudeCodeProcessManager({
-    ledger: {
-      add: (entry) => void ledger.push(entry),
-      remove: (pid) =>
-        void ledger.splice(
-          ledger.findIndex((entry) => entry.pid === pid),
-          1,
-        ),
-      list: () => ledger,
-    },
-    after,
-    timestamp: () => new Date().toISOString(),
-    log: () => undefined,
-  })
+  const processes = processesOf(ledger)
   const news = heldTool(workspace)
   const watch = setInterval(() => {
     killWhoAsked(practice, ledger)
@@ -144,9 +132,4 @@ function killWhoAsked(practice: PracticeServer, ledger: readonly LedgerEntry[]):
 function bringNews(practice: PracticeServer, news: HeldTool): void {
   if (practice.requests.some((record) => record.prompt.includes(news.command) && record.round === 1 && record.outcome === 'complete'))
     news.release()
-}
-
-function after(ms: number, fire: () => void): () => void {
-  const timer = setTimeout(fire, ms)
-  return () => clearTimeout(timer)
 }

@@ -42,17 +42,3 @@ export function pick<T extends { id: string; name: string }>(items: readonly T[]
   if (found.length > 1) throw new Error(`"${wanted}" fits ${found.length} of the ${kind}s; give more of the id.`)
   return first
 }
-
-/** All pages of a list. */
-export async function all<T>(
-  page: (query: { limit: number; cursor?: string }) => Promise<{ items: T[]; nextCursor: string | null }>,
-): Promise<T[]> {
-  const items: T[] = []
-  let cursor: string | null = null
-  do {
-    const next: { items: T[]; nextCursor: string | null } = await page({ limit: 200, ...(cursor === null ? {} : { cursor }) })
-    items.push(...next.items)
-    cursor = next.nextCursor
-  } while (cursor !== null)
-  return items
-}

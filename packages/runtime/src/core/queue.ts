@@ -2,7 +2,7 @@
 import { LIMITS, type HeldReason } from '@wheelhouse/client/protocol'
 import { accept, refuse, type Draft } from './draft.ts'
 import type { CommandEvent } from './event.ts'
-import { advance, openTurn, type Ending } from './turn.ts'
+import { advance, openInputTurn, type Ending } from './turn.ts'
 import type { Session, Turn, WaitingInput } from './types.ts'
 import type { Write } from './write.ts'
 import { isIdle } from './view.ts'
@@ -15,20 +15,7 @@ export function onSubmitted(d: Draft, event: Submitted): void {
   const { input } = event
   if (canOpen(s)) {
     insert(d, event, { inputState: 'taken', heldReason: null, steer: false, seq: (s.lastSeq += 1), queuePos: null, turnId: stamp.turnId })
-    const { id: inputId, origin, headless, modelId } = input
-    openTurn(d, {
-      id: stamp.turnId,
-      messageId: stamp.messageId,
-      inputId,
-      kind: 'user',
-      origin,
-      headless,
-      modelId,
-      steer: false,
-      delivery: null,
-      sending: 'needed',
-      rollOf: null,
-    })
+    openInputTurn(d, { ...input, steer: false })
     accept(d, event.commandId, { messageId: input.id, turnId: stamp.turnId, disposition: 'turn' })
     return
   }

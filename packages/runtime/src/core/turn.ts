@@ -70,10 +70,15 @@ export function openFromQueue(d: Draft, input: WaitingInput): void {
   const { s, stamp } = d
   s.queue = s.queue.filter((other) => other.id !== input.id)
   d.writes.push({ type: 'take-input', id: input.id, from: ['queued'], seq: (s.lastSeq += 1), turnId: stamp.turnId, unanswered: false })
+  openInputTurn(d, input)
+}
+
+/** Opens the turn that answers an input whose row is taken. */
+export function openInputTurn(d: Draft, input: Pick<WaitingInput, 'id' | 'origin' | 'headless' | 'modelId' | 'steer'>): void {
   const { id: inputId, origin, headless, modelId, steer } = input
   openTurn(d, {
-    id: stamp.turnId,
-    messageId: stamp.messageId,
+    id: d.stamp.turnId,
+    messageId: d.stamp.messageId,
     inputId,
     kind: 'user',
     origin,

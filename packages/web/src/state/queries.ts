@@ -1,5 +1,5 @@
 /** Lists that change rarely and come by request: providers, agents, what the host is. */
-import type { Agent, HostInfo, Provider } from '@wheelhouse/client'
+import { listAll, type Agent, type HostInfo, type Provider } from '@wheelhouse/client'
 import { QueryClient, useQuery } from '@tanstack/react-query'
 import { client } from './store.ts'
 
@@ -8,23 +8,9 @@ export const queries = new QueryClient({
   defaultOptions: { queries: { retry: false, staleTime: 5_000, refetchOnWindowFocus: true } },
 })
 
-/** All pages of a list; agents and providers are few. */
-async function all<T>(
-  list: (query: { limit: number; cursor?: string }) => Promise<{ items: T[]; nextCursor: string | null }>,
-): Promise<T[]> {
-  const items: T[] = []
-  let cursor: string | null = null
-  do {
-    const page: { items: T[]; nextCursor: string | null } = await list({ limit: 200, ...(cursor === null ? {} : { cursor }) })
-    items.push(...page.items)
-    cursor = page.nextCursor
-  } while (cursor !== null)
-  return items
-}
-
-export const useAgents = () => useQuery<Agent[]>({ queryKey: ['agents'], queryFn: () => all((query) => client.agents.list(query)) })
+export const useAgents = () => useQuery<Agent[]>({ queryKey: ['agents'], queryFn: () => listAll((query) => client.agents.list(query)) })
 export const useProviders = () =>
-  useQuery<Provider[]>({ queryKey: ['providers'], queryFn: () => all((query) => client.providers.list(query)) })
+  useQuery<Provider[]>({ queryKey: ['providers'], queryFn: () => listAll((query) => client.providers.list(query)) })
 export const useInfo = () => useQuery<HostInfo>({ queryKey: ['info'], queryFn: () => client.info(), staleTime: 60_000 })
 
 /** Reads lists anew after one was changed here. */

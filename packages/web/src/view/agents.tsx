@@ -7,10 +7,10 @@ import { notify } from '../state/notices.ts'
 import { refreshLists, useAgents, useInfo, useProviders } from '../state/queries.ts'
 import { go, paths } from '../state/route.ts'
 import { client, useApp } from '../state/store.ts'
-import { Link } from './link.tsx'
-import { ListSkeleton, useSubmit, FormError } from './forms.tsx'
+import { FormError, useSubmit } from './forms.tsx'
 import { Nothing } from './frame.tsx'
 import { PlaceBody, PlaceHeader } from './place-header.tsx'
+import { ThingList } from './thing-list.tsx'
 import { Button, Confirm, Field, inputClass } from './ui.tsx'
 
 export function AgentList() {
@@ -27,40 +27,21 @@ export function AgentList() {
         </Button>
       </PlaceHeader>
       <PlaceBody>
-        {agents === undefined ? (
-          <ListSkeleton />
-        ) : agents.length === 0 ? (
-          <div className="py-10 text-center">
-            <p className="font-medium">{m.noAgents}</p>
-            <p className="text-muted">{m.noAgentsHint}</p>
-          </div>
-        ) : (
-          <ul className="divide-y divide-line rounded-xl border border-line">
-            {agents.map((agent) => (
-              <li key={agent.id}>
-                <Link href={paths.agent(agent.id)} className="flex items-center gap-3 px-4 py-3 hover:bg-hover">
-                  <Bot size={18} className="shrink-0 text-faint" aria-hidden />
-                  <span className="min-w-0 grow">
-                    <span className="block truncate font-medium">{agent.name}</span>
-                    <span className="block truncate text-sm text-muted">
-                      {[
-                        agent.type,
-                        providers?.find((provider) => provider.id === agent.providerId)?.name,
-                        agent.modelId ?? m.noModel,
-                        m.modes[agent.permissionMode] ?? agent.permissionMode,
-                      ]
-                        .filter((part) => part !== undefined)
-                        .join(' · ')}
-                    </span>
-                  </span>
-                  <span className="shrink-0 text-sm text-faint tabular-nums max-sm:hidden">
-                    {m.agentSessions(sessionCounts[agent.id] ?? 0)}
-                  </span>
-                </Link>
-              </li>
-            ))}
-          </ul>
-        )}
+        <ThingList
+          things={agents}
+          empty={{ title: m.noAgents, hint: m.noAgentsHint }}
+          icon={Bot}
+          href={(agent) => paths.agent(agent.id)}
+          facts={(agent) => [
+            agent.type,
+            providers?.find((provider) => provider.id === agent.providerId)?.name,
+            agent.modelId ?? m.noModel,
+            m.modes[agent.permissionMode] ?? agent.permissionMode,
+          ]}
+          aside={(agent) => (
+            <span className="shrink-0 text-sm text-faint tabular-nums max-sm:hidden">{m.agentSessions(sessionCounts[agent.id] ?? 0)}</span>
+          )}
+        />
       </PlaceBody>
     </>
   )

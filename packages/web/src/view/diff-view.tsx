@@ -1,6 +1,7 @@
 import { useState } from 'react'
 import { useMessages } from '../i18n/index.ts'
 import { contextOf, type Diff, type DiffLine } from '../state/diff.ts'
+import { ShowAll } from './show-all.tsx'
 import { CopyButton, cx } from './ui.tsx'
 
 /** Unchanged lines kept around a change. */
@@ -19,7 +20,6 @@ export function DiffCounts({ diff }: { diff: Diff }) {
 
 /** A change of a file, line by line, as a review shows it. */
 export function DiffView({ diff, path, error }: { diff: Diff; path: string; error: string | null }) {
-  const m = useMessages()
   const [all, setAll] = useState(false)
   const lines = contextOf(diff.lines, AROUND)
   const shown = all ? lines : lines.slice(0, PREVIEW_LINES)
@@ -38,15 +38,7 @@ export function DiffView({ diff, path, error }: { diff: Diff; path: string; erro
           ))}
         </div>
       </div>
-      {lines.length > PREVIEW_LINES && (
-        <button
-          type="button"
-          className="w-full border-t border-line px-3 py-1 text-left text-xs text-muted hover:bg-hover hover:text-text"
-          onClick={() => setAll(!all)}
-        >
-          {all ? m.showLess : m.openAll(lines.length)}
-        </button>
-      )}
+      {lines.length > PREVIEW_LINES && <ShowAll all={all} lines={lines.length} onToggle={() => setAll(!all)} />}
       {error !== null && error !== '' && (
         <pre className="border-t border-line px-3 py-2 text-xs whitespace-pre-wrap text-error">{error}</pre>
       )}

@@ -9,10 +9,10 @@ import { notify } from '../state/notices.ts'
 import { refreshLists, useProviders } from '../state/queries.ts'
 import { go, paths } from '../state/route.ts'
 import { client } from '../state/store.ts'
-import { FormError, ListSkeleton, useSubmit } from './forms.tsx'
+import { FormError, useSubmit } from './forms.tsx'
 import { Nothing } from './frame.tsx'
-import { Link } from './link.tsx'
 import { PlaceBody, PlaceHeader } from './place-header.tsx'
+import { ThingList } from './thing-list.tsx'
 import { Button, Confirm, cx, Field, inputClass } from './ui.tsx'
 
 export function ProviderList() {
@@ -26,31 +26,14 @@ export function ProviderList() {
         </Button>
       </PlaceHeader>
       <PlaceBody>
-        {providers === undefined ? (
-          <ListSkeleton />
-        ) : providers.length === 0 ? (
-          <div className="py-10 text-center">
-            <p className="font-medium">{m.noProviders}</p>
-            <p className="text-muted">{m.noProvidersHint}</p>
-          </div>
-        ) : (
-          <ul className="divide-y divide-line rounded-xl border border-line">
-            {providers.map((provider) => (
-              <li key={provider.id}>
-                <Link href={paths.provider(provider.id)} className="flex items-center gap-3 px-4 py-3 hover:bg-hover">
-                  <Unplug size={18} className="shrink-0 text-faint" aria-hidden />
-                  <span className="min-w-0 grow">
-                    <span className="block truncate font-medium">{provider.name}</span>
-                    <span className="block truncate text-sm text-muted">
-                      {[m.protocols[provider.protocol] ?? provider.protocol, provider.baseUrl].join(' · ')}
-                    </span>
-                  </span>
-                  {!provider.hasApiKey && <span className="shrink-0 text-sm text-faint">{m.keyMissing}</span>}
-                </Link>
-              </li>
-            ))}
-          </ul>
-        )}
+        <ThingList
+          things={providers}
+          empty={{ title: m.noProviders, hint: m.noProvidersHint }}
+          icon={Unplug}
+          href={(provider) => paths.provider(provider.id)}
+          facts={(provider) => [m.protocols[provider.protocol] ?? provider.protocol, provider.baseUrl]}
+          aside={(provider) => !provider.hasApiKey && <span className="shrink-0 text-sm text-faint">{m.keyMissing}</span>}
+        />
       </PlaceBody>
     </>
   )

@@ -4,6 +4,7 @@ import { useState } from 'react'
 import type { Json, ToolPart } from '@wheelhouse/client'
 import { useMessages } from '../i18n/index.ts'
 import type { ToolOutput } from '../state/output.ts'
+import { ShowAll } from './show-all.tsx'
 import { CopyButton, cx } from './ui.tsx'
 
 /** Lines shown before "show all": a screenful tells whether more is wanted. */
@@ -13,7 +14,6 @@ const PREVIEW_CHARS = 6_000
 
 /** Long text in full only when asked for. */
 export function Output({ text, className, tail = false }: { text: string; className?: string; tail?: boolean }) {
-  const m = useMessages()
   const [all, setAll] = useState(false)
   const lines = text.split('\n')
   const isLong = lines.length > PREVIEW_LINES || text.length > PREVIEW_CHARS
@@ -33,15 +33,7 @@ export function Output({ text, className, tail = false }: { text: string; classN
         {isLong && !all ? part : text}
       </pre>
       <CopyButton text={text} className="absolute top-1 right-1 bg-code opacity-0 group-hover/out:opacity-100 focus-visible:opacity-100" />
-      {isLong && (
-        <button
-          type="button"
-          className="w-full border-t border-line px-3 py-1 text-left text-xs text-muted hover:bg-hover hover:text-text"
-          onClick={() => setAll(!all)}
-        >
-          {all ? m.showLess : m.openAll(lines.length)}
-        </button>
-      )}
+      {isLong && <ShowAll all={all} lines={lines.length} onToggle={() => setAll(!all)} />}
     </div>
   )
 }

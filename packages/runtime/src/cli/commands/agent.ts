@@ -1,7 +1,8 @@
 /** `wheelhouse agent`: named ways of working. */
+import { listAll } from '@wheelhouse/client'
 import type { Agent, PermissionMode } from '@wheelhouse/client/protocol'
 import type { Command } from 'commander'
-import { all, clientOf, globalsOf, pick } from '../connect.ts'
+import { clientOf, globalsOf, pick } from '../connect.ts'
 import { print, table } from '../output.ts'
 
 type AddOptions = { provider: string; model: string; type: string; instructions?: string; mode?: PermissionMode }
@@ -13,7 +14,7 @@ export function addAgentCommands(program: Command): void {
     .description('list agents')
     .action(async (_options: unknown, command: Command) => {
       const globals = globalsOf(command)
-      const items = await all((query) => clientOf(globals).agents.list(query))
+      const items = await listAll((query) => clientOf(globals).agents.list(query))
       print(globals.json, { items }, () => table([['ID', 'NAME', 'TYPE', 'MODEL', 'MODE'], ...items.map(rowOf)]))
     })
   agent
@@ -27,7 +28,7 @@ export function addAgentCommands(program: Command): void {
     .action(async (name: string, options: AddOptions, command: Command) => {
       const globals = globalsOf(command)
       const client = clientOf(globals)
-      const provider = pick(await all((query) => client.providers.list(query)), options.provider, 'provider')
+      const provider = pick(await listAll((query) => client.providers.list(query)), options.provider, 'provider')
       const made = await client.agents.create({
         name,
         type: options.type,
@@ -44,7 +45,7 @@ export function addAgentCommands(program: Command): void {
     .action(async (wanted: string, _options: unknown, command: Command) => {
       const globals = globalsOf(command)
       const client = clientOf(globals)
-      const found = pick(await all((query) => client.agents.list(query)), wanted, 'agent')
+      const found = pick(await listAll((query) => client.agents.list(query)), wanted, 'agent')
       await client.agents.remove(found.id, found.rev)
       print(globals.json, { removed: found.id }, () => `Removed ${found.name}`)
     })

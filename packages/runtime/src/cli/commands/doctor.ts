@@ -1,10 +1,10 @@
 /** `wheelhouse doctor`: looks at everything a host depends on and says what is wrong and what to do. */
 import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import type { WheelhouseClient } from '@wheelhouse/client'
+import { listAll, type WheelhouseClient } from '@wheelhouse/client'
 import type { Command } from 'commander'
 import { claudeCodeDriver } from '../../drivers/claude-code/driver.ts'
-import { all, clientOf, globalsOf, type GlobalOptions } from '../connect.ts'
+import { clientOf, globalsOf, type GlobalOptions } from '../connect.ts'
 import { EXIT, print } from '../output.ts'
 import { findSession } from './session.ts'
 
@@ -67,7 +67,7 @@ async function remote(client: WheelhouseClient): Promise<Finding[]> {
       { check: 'host', ok: false, detail: `${error instanceof Error ? error.message : String(error)}; start it with \`wheelhouse serve\`` },
     ]
   }
-  const sessions = await all((query) => client.sessions.list(query))
+  const sessions = await listAll((query) => client.sessions.list(query))
   const sick = sessions.filter((session) => session.status === 'quarantined')
   return [
     { check: 'host', ok: true, detail: `version ${info.version}, up since ${info.startedAt}` },

@@ -1,9 +1,10 @@
 /** `wheelhouse provider`: places that serve models. Keys are read from standard input or the environment, never from arguments. */
 import { text as readAll } from 'node:stream/consumers'
 import { password, isCancel } from '@clack/prompts'
+import { listAll } from '@wheelhouse/client'
 import type { Provider, ProviderProtocol } from '@wheelhouse/client/protocol'
 import type { Command } from 'commander'
-import { all, clientOf, globalsOf, pick } from '../connect.ts'
+import { clientOf, globalsOf, pick } from '../connect.ts'
 import { print, table } from '../output.ts'
 
 export function addProviderCommands(program: Command): void {
@@ -13,7 +14,7 @@ export function addProviderCommands(program: Command): void {
     .description('list providers')
     .action(async (_options: unknown, command: Command) => {
       const globals = globalsOf(command)
-      const items = await all((query) => clientOf(globals).providers.list(query))
+      const items = await listAll((query) => clientOf(globals).providers.list(query))
       print(globals.json, { items }, () => table([['ID', 'NAME', 'PROTOCOL', 'KEY', 'ADDRESS'], ...items.map(rowOf)]))
     })
   provider
@@ -44,7 +45,7 @@ export function addProviderCommands(program: Command): void {
     .action(async (wanted: string, _options: unknown, command: Command) => {
       const globals = globalsOf(command)
       const client = clientOf(globals)
-      const found = pick(await all((query) => client.providers.list(query)), wanted, 'provider')
+      const found = pick(await listAll((query) => client.providers.list(query)), wanted, 'provider')
       const result = await client.providers.test(found.id)
       print(globals.json, result, () =>
         result.ok
@@ -59,7 +60,7 @@ export function addProviderCommands(program: Command): void {
     .action(async (wanted: string, _options: unknown, command: Command) => {
       const globals = globalsOf(command)
       const client = clientOf(globals)
-      const found = pick(await all((query) => client.providers.list(query)), wanted, 'provider')
+      const found = pick(await listAll((query) => client.providers.list(query)), wanted, 'provider')
       await client.providers.remove(found.id, found.rev)
       print(globals.json, { removed: found.id }, () => `Removed ${found.name}`)
     })

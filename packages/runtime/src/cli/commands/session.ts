@@ -1,9 +1,9 @@
 /** `wheelhouse session`: conversations. A session is named by id, the end of its id, its name, or `last`. */
 import { resolve } from 'node:path'
-import type { WheelhouseClient } from '@wheelhouse/client'
+import { listAll, type WheelhouseClient } from '@wheelhouse/client'
 import type { Session } from '@wheelhouse/client/protocol'
 import type { Command } from 'commander'
-import { all, clientOf, globalsOf, pick } from '../connect.ts'
+import { clientOf, globalsOf, pick } from '../connect.ts'
 import { cut, print, table } from '../output.ts'
 
 export function addSessionCommands(program: Command): void {
@@ -13,7 +13,7 @@ export function addSessionCommands(program: Command): void {
     .description('list sessions, newest first')
     .action(async (_options: unknown, command: Command) => {
       const globals = globalsOf(command)
-      const items = await all((query) => clientOf(globals).sessions.list(query))
+      const items = await listAll((query) => clientOf(globals).sessions.list(query))
       print(globals.json, { items }, () =>
         items.length === 0
           ? 'No sessions yet. Make one with `wheelhouse session new`.'
@@ -29,7 +29,7 @@ export function addSessionCommands(program: Command): void {
     .action(async (options: { agent?: string; name?: string; workspace?: string }, command: Command) => {
       const globals = globalsOf(command)
       const client = clientOf(globals)
-      const agents = await all((query) => client.agents.list(query))
+      const agents = await listAll((query) => client.agents.list(query))
       const agent = options.agent === undefined ? agents[0] : pick(agents, options.agent, 'agent')
       if (agent === undefined) throw new Error('There is no agent yet. Add one with `wheelhouse agent add`.')
       const made = await client.sessions.create({
@@ -53,7 +53,7 @@ export function addSessionCommands(program: Command): void {
 
 /** By id, the beginning or end of it, name, or `last` for the newest. */
 export async function findSession(client: WheelhouseClient, wanted: string): Promise<Session> {
-  const sessions = await all((query) => client.sessions.list(query))
+  const sessions = await listAll((query) => client.sessions.list(query))
   const [newest] = sessions
   if (wanted === 'last' && newest !== undefined) return newest
   return pick(sessions, wanted, 'session')
