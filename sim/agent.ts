@@ -3,7 +3,8 @@
  * time, may fail, hang or die at any of them, and remembers what it saw: that memory no crash of
  * the host can undo.
  */
-import type { MessagePart } from '@wheelhouse/client/protocol'
+import type { BackgroundTask, MessagePart } from '@wheelhouse/client/protocol'
+import { assertNever } from '../packages/runtime/src/core/assert.ts'
 import type {
   AgentRuntimeConnection,
   AgentSessionRuntimeDriver,
@@ -54,7 +55,25 @@ export type Temper = {
   autonomous: number
   ask: number
   refuse: number
+  /** Calls of the contract that throw. */
+  throws: number
+  /** Goes on with its turn although it was asked to close. */
+  lingers: number
 }
+
+/** Thrown where the contract says that a driver must not throw. */
+export const PLANNED_THROW = 'planned: the driver throws'
+
+const MOMENTS = [
+  'context-usage',
+  'supported-commands',
+  'background-tasks',
+  'background-work-state',
+  'background-task-event',
+  'background-flow-chunk',
+] as const
+
+const isMoment = (type: string): type is (typeof MOMENTS)[number] => MOMENTS.some((moment) => moment === type)
 
 export class SimConnection implements AgentRuntimeConnection {
   readonly input: ConnectInput
@@ -79,6 +98,7 @@ export class SimConnection implements AgentRuntimeConnection {
   // ---- the contract
 
   send(input: SendInput): void {
+    this.#mayThrow()
     this.#witness.sent(this.input.sessionId, input)
     const turn = this.#newTurn(input.turnId, input.inputId, input.kind, input.headless)
     if (this.turn === null) this.turn = turn
@@ -111,6 +131,7 @@ export class SimConnection implements AgentRuntimeConnection {
   }
 
   interrupt(turnId: string): void {
+    this.#mayThrow()
     if (this.turn?.turnId === turnId && !this.turn.deaf) this.turn.interrupted = true
   }
 
@@ -123,8 +144,17 @@ export class SimConnection implements AgentRuntimeConnection {
   }
 
   close(): Promise<void> {
+    if (this.#random.chance(this.#temper.throws)) {
+      // What cannot even be closed is taken for gone.
+      this.kill()
+      throw new Error(PLANNED_THROW)
+    }
     this.closing = true
     return new Promise(() => {})
+  }
+
+  #mayThrow(): void {
+    if (this.#random.chance(this.#temper.throws)) throw new Error(PLANNED_THROW)
   }
 
   // ---- moved by the simulator
@@ -153,8 +183,8 @@ export class SimConnection implements AgentRuntimeConnection {
     const { fail, die, hang } = this.#temper
     const random = this.#random
     if (this.closing) {
-      if (!calm && random.chance(hang)) return
-      this.#down(null, '')
+      if (!calm && this.phase === 'up' && this.turn !== null && random.chance(this.#temper.lingers)) this.#moveTurn(this.turn, calm)
+      else if (calm || !random.chance(hang)) this.#down(null, '')
     } else if (this.phase === 'coming') this.#comeUp(!calm && random.chance(fail))
     else if (this.turn !== null) {
       if (!calm && random.chance(die)) this.#down('AGENT_PROCESS_LOST', 'killed')
@@ -170,10 +200,8 @@ export class SimConnection implements AgentRuntimeConnection {
 
   #moveIdle(calm: boolean): void {
     const random = this.#random
-    if (this.tasks > 0 && random.chance(0.5)) {
-      this.tasks = 0
-      this.#emit({ type: 'background-tasks', tasks: [] })
-    } else if (!calm && random.chance(this.#temper.autonomous)) this.#startAutonomous()
+    if (this.tasks > 0 && random.chance(0.5)) this.#moment('background-tasks')
+    else if (!calm && random.chance(this.#temper.autonomous)) this.#startAutonomous()
   }
 
   #startAutonomous(): void {
@@ -202,31 +230,61 @@ export class SimConnection implements AgentRuntimeConnection {
 
   /** The ordinary life of a turn: mostly text. */
   #other(turn: SimTurn): void {
-    const { turnId } = turn
     const roll = this.#random.next()
-    if (roll < 0.06) {
-      const usage = {
-        requestId: this.input.ports.newId(),
-        modelId: 'm',
-        inputTokens: 3,
-        outputTokens: 2,
-        cacheReadTokens: null,
-        cacheWriteTokens: 0,
-        ttftMs: null,
-        durationMs: null,
-      }
-      this.#emit({ type: 'usage', turnId, usage })
-    } else if (roll < 0.12) this.#token()
-    else if (roll < 0.18) {
-      this.compacting = !this.compacting
-      this.#emit(this.compacting ? { type: 'compaction-start', trigger: 'auto' } : { type: 'compaction-complete', anchor: 'a' })
-    } else if (roll < 0.21) this.#emit({ type: 'compaction-error', message: 'too long' })
-    else if (roll < 0.24) this.#emit({ type: 'api-retry', turnId, attempt: 1, maxAttempts: 2, delayMs: 5, reason: 'overloaded' })
-    else if (roll < 0.27) this.#emit({ type: 'context-usage', usage: { usedTokens: 10, maxTokens: 100 } })
-    else if (roll < 0.3 && this.tasks === 0) {
-      this.tasks = 1
-      this.#emit({ type: 'background-tasks', tasks: [{ id: 'task', kind: 'shell', title: 'x', status: 'running' }] })
-    } else this.#say(turn)
+    if (roll < 0.06) this.#usage(turn)
+    else if (roll < 0.12) this.#token()
+    else if (roll < 0.18) this.#compaction(this.compacting ? 'compaction-complete' : 'compaction-start')
+    else if (roll < 0.21) this.#compaction('compaction-error')
+    else if (roll < 0.24) this.#retry(turn)
+    else if (roll < 0.3) this.#moment(this.#random.pick(MOMENTS))
+    else this.#say(turn)
+  }
+
+  #usage({ turnId }: SimTurn): void {
+    const usage = {
+      requestId: this.input.ports.newId(),
+      modelId: 'm',
+      inputTokens: 3,
+      outputTokens: 2,
+      cacheReadTokens: null,
+      cacheWriteTokens: 0,
+      ttftMs: null,
+      durationMs: null,
+    }
+    this.#emit({ type: 'usage', turnId, usage })
+  }
+
+  #retry({ turnId }: SimTurn): void {
+    this.#emit({ type: 'api-retry', turnId, attempt: 1, maxAttempts: 2, delayMs: 5, reason: 'overloaded' })
+  }
+
+  #compaction(type: 'compaction-start' | 'compaction-complete' | 'compaction-error'): void {
+    this.compacting = type === 'compaction-start'
+    if (type === 'compaction-start') this.#emit({ type, trigger: 'auto' })
+    else if (type === 'compaction-complete') this.#emit({ type, anchor: 'a' })
+    else this.#emit({ type, message: 'too long' })
+  }
+
+  /** What changes no turn: it may come at any time while it is up. */
+  #moment(type: (typeof MOMENTS)[number]): void {
+    const task: BackgroundTask = { id: 'task', kind: 'shell', title: 'x', status: 'running' }
+    switch (type) {
+      case 'context-usage':
+        return this.#emit({ type, usage: { usedTokens: 10, maxTokens: 100 } })
+      case 'supported-commands':
+        return this.#emit({ type, commands: [{ name: 'compact', description: 'x' }] })
+      case 'background-tasks':
+        this.tasks = 1 - this.tasks
+        return this.#emit({ type, tasks: this.tasks > 0 ? [task] : [] })
+      case 'background-work-state':
+        return this.#emit({ type, active: this.tasks > 0 })
+      case 'background-task-event':
+        return this.#emit({ type, task })
+      case 'background-flow-chunk':
+        return this.#emit({ type, messageId: 'gone', toolCallId: 'tool', chunk: {} })
+      default:
+        return assertNever(type)
+    }
   }
 
   #say(turn: SimTurn): void {
@@ -282,23 +340,74 @@ export class SimConnection implements AgentRuntimeConnection {
     const inputIds = this.#random.chance(0.2) ? turn.stash : [...turn.granted, ...turn.stash]
     turn.stash = []
     turn.granted = []
+    turn.offering = null
     if (inputIds.length > 0) this.#emit({ type: 'steer-undelivered', turnId: turn.turnId, inputIds })
   }
 
   #endInterrupted(turn: SimTurn): void {
     this.#handBack(turn)
-    if (turn.asking !== null) this.#emit({ type: 'tool-approval-withdrawn', approvalId: turn.asking.id, reason: 'interrupted' })
+    this.#withdraw(turn)
     this.#next(turn)
     this.#emit({ type: 'turn-complete', turnId: turn.turnId, outcome: 'stopped' })
   }
 
+  #withdraw(turn: SimTurn): void {
+    if (turn.asking === null) return
+    const approvalId = turn.asking.id
+    turn.asking = null
+    this.#emit({ type: 'tool-approval-withdrawn', approvalId, reason: 'interrupted' })
+  }
+
+  /** Does at once what is wished, if an agent as it is now could; for histories that look for one event. */
+  wish(type: string): boolean {
+    const { turn } = this
+    if (this.phase === 'down') return false
+    if (type === 'connection-closed') this.#down(this.closing ? null : 'AGENT_PROCESS_LOST', '')
+    else if (this.phase === 'coming') {
+      if (type !== 'connected') return false
+      this.#comeUp(false)
+    } else if (isMoment(type)) this.#moment(type)
+    else if (type === 'resume-token') this.#token()
+    else if (type === 'compaction-start' || type === 'compaction-complete' || type === 'compaction-error') this.#compaction(type)
+    else if (type === 'autonomous-turn-state' && this.waiting === null) this.#startAutonomous()
+    else return turn !== null && this.#wishOfTurn(turn, type)
+    return true
+  }
+
+  #wishOfTurn(turn: SimTurn, type: string): boolean {
+    if (type === 'chunk') this.#say(turn)
+    else if (type === 'usage') this.#usage(turn)
+    else if (type === 'api-retry') this.#retry(turn)
+    else if (type === 'turn-complete') this.#complete(turn, turn.interrupted ? 'stopped' : 'success')
+    else if (type === 'error') this.#fail(turn)
+    else if (type === 'tool-approval-request' && turn.asking === null && turn.kind !== 'compaction') this.#ask(turn)
+    else if (type === 'tool-approval-withdrawn' && turn.asking !== null) this.#withdraw(turn)
+    else if (type === 'tool-approval-applied' && turn.asking !== null && turn.asking.decision !== null)
+      this.#useDecision(turn, turn.asking.id, turn.asking.decision)
+    else if (type === 'steer-offering' && turn.stash.length > 0 && turn.offering === null) this.#offer(turn)
+    else if (type === 'steer-consumed' && turn.granted.length > 0) this.#consume(turn)
+    else if (type === 'steer-boundary' && turn.consumed.length > 0) this.#boundary(turn)
+    else if (type === 'steer-undelivered' && turn.stash.length + turn.granted.length > 0) this.#handBack(turn)
+    else return false
+    return true
+  }
+
   #endTurn(turn: SimTurn, calm: boolean): void {
+    if (!calm && this.#random.chance(this.#temper.fail)) this.#fail(turn)
+    else this.#complete(turn, this.#random.chance(0.9) ? 'success' : 'stopped')
+  }
+
+  #complete(turn: SimTurn, outcome: 'success' | 'stopped'): void {
     this.#handBack(turn)
     this.#next(turn)
-    if (!calm && this.#random.chance(this.#temper.fail)) {
-      const code = this.#random.pick(['PROVIDER_ERROR', 'PROVIDER_AUTH_FAILED', 'AGENT_ERROR'] as const)
-      this.#emit({ type: 'error', turnId: turn.turnId, code, message: 'no', status: 500 })
-    } else this.#emit({ type: 'turn-complete', turnId: turn.turnId, outcome: this.#random.chance(0.9) ? 'success' : 'stopped' })
+    this.#emit({ type: 'turn-complete', turnId: turn.turnId, outcome })
+  }
+
+  #fail(turn: SimTurn): void {
+    this.#handBack(turn)
+    this.#next(turn)
+    const code = this.#random.pick(['PROVIDER_ERROR', 'PROVIDER_AUTH_FAILED', 'AGENT_ERROR'] as const)
+    this.#emit({ type: 'error', turnId: turn.turnId, code, message: 'no', status: 500 })
   }
 
   #next(turn: SimTurn): void {
@@ -356,6 +465,7 @@ export function simDriver(connections: SimConnection[], random: Prng, temper: Te
     },
     probe: async () => ({ installed: true, version: '1', advice: null }),
     connect(input) {
+      if (random.chance(temper.throws)) throw new Error(PLANNED_THROW)
       const connection = new SimConnection(input, random, temper, witness)
       connections.push(connection)
       return connection

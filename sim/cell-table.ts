@@ -1,7 +1,4 @@
-import type { CellCount, Cells } from './cells.ts'
-
-/** Visits a cell should have (ARCHITECTURE, How it is tested). */
-const VISITS = 100
+import { isFull, VISITS, type Cells } from './cells.ts'
 
 /** The cells met, as a page: state, event, visits, and the faults each was met with. */
 export function cellTable(cells: Cells, runs: number): string {
@@ -9,25 +6,21 @@ export function cellTable(cells: Cells, runs: number): string {
   const full = all.filter(([, count]) => isFull(count))
   const rows = all.map(([key, count]) => {
     const [state, event] = key.split(' ')
-    const faults = [count.crashBefore, count.crashAfter, count.crashEffect, count.failed, count.refused, count.unknown]
-    return `| ${state} | ${event} | ${count.visits} | ${count.commits} | ${faults.join(' | ')} |`
+    const faults = [count.crashBefore, count.crashAfter, count.failed, count.refused, count.unknown]
+    const effects = [...count.effects.values()]
+    const after = `${effects.filter((crashes) => crashes > 0).length} of ${effects.length}`
+    return `| ${state} | ${event} | ${count.visits} | ${count.commits} | ${faults.join(' | ')} | ${after} |`
   })
   return [
     '# Cells of the simulation',
     '',
     'A cell is a state of a session and an event that met it. The state is the tuple phase / connection / turn / deferred / decision (`sim/cells.ts`). Written by `npm run sim -- --cells docs/cells.md`.',
     '',
-    `${runs} runs, ${all.length} cells met, ${full.length} of them with at least ${VISITS} visits and, where the event commits there, every fault: a crash before and after the commit and around an effect, a failed, a refused and an unknown outcome.`,
+    `${runs} runs, ${all.length} cells met, ${full.length} of them with at least ${VISITS} visits and, where the event commits there, every fault: a crash before and after the commit and after each effect, a failed, a refused and an unknown outcome.`,
     '',
-    '| state | event | visits | commits | crash before commit | after commit | around effects | failed | refused | unknown |',
+    '| state | event | visits | commits | crash before commit | after commit | failed | refused | unknown | crashed after effects |',
     '|---|---|---|---|---|---|---|---|---|---|',
     ...rows,
     '',
   ].join('\n')
-}
-
-function isFull(count: CellCount): boolean {
-  if (count.visits < VISITS) return false
-  if (count.effects > 0 && count.crashEffect === 0) return false
-  return count.commits === 0 || [count.crashBefore, count.crashAfter, count.failed, count.refused, count.unknown].every((each) => each > 0)
 }

@@ -23,6 +23,9 @@ export function furnishStore(store: Store, type: string, sessions: readonly stri
     at,
     ...KEYLESS,
   })
-  for (const id of sessions)
-    store.insertSession({ id, agentId: AGENT_ID, name: id, description: '', workspaceKind: 'user', workspacePath: '/', at, ...KEYLESS })
+  for (const id of sessions) furnishSession(store, id, at)
+}
+
+export function furnishSession(store: Store, id: string, at: string): void {
+  store.insertSession({ id, agentId: AGENT_ID, name: id, description: '', workspaceKind: 'user', workspacePath: '/', at, ...KEYLESS })
 }

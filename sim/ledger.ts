@@ -19,7 +19,7 @@ export class Ledger implements AgentWitness {
   readonly emissions: { sessionId: string; generation: number; event: Parameters<AgentWitness['emitted']>[2] }[] = []
   /** Inputs that a Stop keeps from running until a person runs them (invariant 17). */
   readonly barred = new Set<string>()
-  readonly withdrawnSessions = new Set<string>()
+  readonly deletedSessions = new Set<string>()
   readonly decided = new Map<string, boolean>()
   readonly stats = { commits: 0, sends: 0, consumed: 0, rolls: 0, results: 0, tools: 0 }
   #sentTurns = new Set<string>()
@@ -96,7 +96,7 @@ export class Ledger implements AgentWitness {
         if (write.row.status === 'denied') this.decided.set(write.row.id, false)
         break
       case 'delete-session':
-        this.withdrawnSessions.add(sessionId)
+        this.deletedSessions.add(sessionId)
         for (const [id, row] of this.rows) if (row.sessionId === sessionId) this.rows.delete(id)
         break
       default:
@@ -209,8 +209,13 @@ export class Ledger implements AgentWitness {
     if (decision.allow && this.decided.get(approvalId) !== true) this.#fail(6, `approval ${approvalId} answered before it was saved`)
   }
 
-  toolRan(_sessionId: string, approvalId: string): void {
+  toolRan(sessionId: string, approvalId: string): void {
     this.stats.tools += 1
+    if (this.deletedSessions.has(sessionId)) {
+      // Its approvals went with it; what was decided before still counts.
+      if (this.decided.get(approvalId) !== true) this.#fail(10, `tool of approval ${approvalId} ran without a yes`)
+      return
+    }
     const approval = this.#store().readApproval(approvalId)
     if (approval?.status !== 'allowed') this.#fail(10, `tool of approval ${approvalId} ran without a yes`)
     const row = this.rows.get(approval?.messageId ?? '')

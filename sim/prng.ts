@@ -1,5 +1,12 @@
 /** A small seeded generator: one seed, one history. */
-export type Prng = { next(): number; below(n: number): number; chance(p: number): boolean; pick<T>(items: readonly T[]): T }
+export type Prng = {
+  next(): number
+  below(n: number): number
+  chance(p: number): boolean
+  pick<T>(items: readonly T[]): T
+  /** From here on it is the generator of another seed: the history forks. */
+  reseed(seed: number): void
+}
 
 const MULBERRY = 0x6d2b79f5
 
@@ -17,5 +24,8 @@ export function prng(seed: number): Prng {
     if (item === undefined) throw new Error('nothing to pick from')
     return item
   }
-  return { next, below, chance: (p) => next() < p, pick }
+  const reseed = (other: number): void => {
+    a = other >>> 0
+  }
+  return { next, below, chance: (p) => next() < p, pick, reseed }
 }

@@ -1,13 +1,13 @@
 /**
- * `node sim/run.ts [--every N] [--random N] [--directed] [--seed S] [--cells FILE] [--log]`: crash and
- * every commit outcome at every point of N fixed scenarios, then N random histories, then the faults
- * that cells still lack. Prints totals; exits 1 at
- * the first failure with what reproduces it.
+ * `node sim/run.ts [--every N] [--random N] [--hunt N] [--replay JSON] [--seed S] [--cells FILE] [--log]`:
+ * crash and every commit outcome at every point of N fixed scenarios, then N random histories, then up
+ * to N rounds of histories that look for the cells that are not full. `--replay` plays one history that
+ * failed. Prints totals; exits 1 at the first failure with what reproduces it.
  */
 import { writeFileSync } from 'node:fs'
 import { cellTable } from './cell-table.ts'
 import { Cells } from './cells.ts'
-import { direct } from './directed.ts'
+import { fill } from './fill.ts'
 import { everyPoint, KINDS } from './every.ts'
 import { simulate } from './simulate.ts'
 
@@ -39,10 +39,18 @@ for (let seed = first; seed < first + number('random', 100); seed += 1) {
   add(outcome, outcome.failure === null ? null : `seed ${seed} ops ${HISTORY_OPS} rate ${FAULT_RATE}: ${outcome.failure}`)
 }
 
-if (process.argv.includes('--directed')) {
-  const directed = direct(cells)
-  totals.runs += directed.runs
-  add({ points: 0, commits: 0, crashes: 0, log: directed.log }, directed.failure)
+const replay = arg('replay')
+if (replay !== null) {
+  const outcome = simulate({ fault: null, cells, ...JSON.parse(replay) })
+  totals.runs += 1
+  add(outcome, outcome.failure)
+}
+for (let round = 1; round <= number('hunt', 0); round += 1) {
+  const filled = fill(cells, round)
+  totals.runs += filled.runs
+  add({ points: 0, commits: 0, crashes: 0, log: filled.log }, filled.failure)
+  console.log(`round ${round}: ${filled.runs} runs, ${filled.open} cells open of ${cells.counts.size}`)
+  if (filled.open === 0) break
 }
 
 const seconds = (performance.now() - started) / 1000

@@ -3,8 +3,9 @@ import type { Temper } from './agent.ts'
 import type { Event } from '../packages/runtime/src/core/event.ts'
 import type { Session } from '../packages/runtime/src/core/types.ts'
 import type { Cells } from './cells.ts'
-import { moveAgent, operate, runQueue, toggleHold } from './workload.ts'
-import { SESSIONS, World, type Fault } from './world.ts'
+import { pursue, type Hunt } from './hunt.ts'
+import { answerProbe, MIX, moveAgent, operate, runQueue, toggleHold } from './workload.ts'
+import { World, type Fault } from './world.ts'
 
 export type Outcome = {
   failure: string | null
@@ -15,7 +16,18 @@ export type Outcome = {
   stats: World['ledger']['stats']
 }
 
-const TEMPER: Temper = { steps: 14, fail: 0.1, die: 0.02, deaf: 0.2, hang: 0.6, autonomous: 0.05, ask: 0.1, refuse: 0.1 }
+const TEMPER: Temper = {
+  steps: 14,
+  fail: 0.1,
+  die: 0.02,
+  deaf: 0.2,
+  hang: 0.6,
+  autonomous: 0.05,
+  ask: 0.1,
+  refuse: 0.1,
+  throws: 0.01,
+  lingers: 0.3,
+}
 /** More than any history needs to come to rest; reaching it means that something goes in circles. */
 const REST_STEPS = 5000
 
@@ -25,12 +37,15 @@ export function simulate(options: {
   fault: Fault | null
   rate: number
   cells?: Cells | null
+  hunt?: Hunt | null
   /** Sees each event with the session it meets. */ steps?: (session: Session, event: Event) => void
 }): Outcome {
   const world = new World({
     seed: options.seed,
     ops: options.ops,
     temper: TEMPER,
+    mix: MIX,
+    hunt: options.hunt ?? null,
     fault: options.fault,
     rate: options.rate,
     cells: options.cells ?? null,
@@ -38,13 +53,15 @@ export function simulate(options: {
   })
   try {
     for (let op = 0; op < options.ops && world.failure === null; op += 1) {
-      operate(world)
+      world.op = op
+      if (options.hunt === undefined || options.hunt === null || !pursue(world, options.hunt)) operate(world)
+      world.renew()
       if (world.failure === null) world.judgeRest()
     }
     const points = world.points
     const commits = world.faults.commits()
     if (world.failure === null) rest(world)
-    if (world.failure !== null) world.log.push(...SESSIONS.map((id) => JSON.stringify(world.state(id))))
+    if (world.failure !== null) world.log.push(...world.sessions.map((id) => JSON.stringify(world.state(id))))
     return { failure: world.failure, points, commits, crashes: world.crashes, log: world.log, stats: world.ledger.stats }
   } finally {
     world.dispose()
@@ -63,6 +80,10 @@ function rest(world: World): void {
     // What a person does may have to wait behind a commit that is tried again: then time must pass.
     if (decide(world) && revs(world) !== before) continue
     if (moveAgent(world, true)) continue
+    if (world.probes.length > 0) {
+      answerProbe(world, null)
+      continue
+    }
     const wait = world.clock.next()
     if (wait === null) break
     world.guarded(() => world.clock.advance(wait))
@@ -71,11 +92,11 @@ function rest(world: World): void {
   world.judgeRest()
 }
 
-const revs = (world: World): string => SESSIONS.map((id) => world.state(id)?.rev).join()
+const revs = (world: World): string => world.sessions.map((id) => world.state(id)?.rev).join()
 
 /** What a person would do about everything that waits for one; true when there was something. */
 function decide(world: World): boolean {
-  for (const id of SESSIONS) {
+  for (const id of world.sessions) {
     const state = world.state(id)
     if (state === null) continue
     if (state.phase === 'quarantined') return world.command(id, (commandId) => ({ type: 'session-released', commandId })) !== null
@@ -120,13 +141,17 @@ function settled(world: World): void {
       )
     world.check(0, row.deliveryStatus !== 'delivering', `delivery ${row.id} is still delivering`)
   }
+  const gone = (id: string | null): boolean => id !== null && ledger.deletedSessions.has(id)
   for (const delivery of ledger.deliveries.values()) {
+    if (gone(delivery.to)) continue
     const status = store.readMessage(delivery.id)?.deliveryStatus
     world.check(0, status === 'consumed' || status === 'failed', `delivery ${delivery.id} is ${status}`)
-    if (delivery.completion) world.check(3, delivery.results === 1, `request ${delivery.id} has ${delivery.results} results`)
+    if (delivery.completion && !gone(delivery.from))
+      world.check(3, delivery.results === 1, `request ${delivery.id} has ${delivery.results} results`)
   }
-  for (const [inputId] of ledger.inputs) world.check(5, store.readMessage(inputId) !== null, `input ${inputId} is gone`)
-  for (const id of SESSIONS) {
+  for (const [inputId, sessionId] of ledger.inputs)
+    world.check(5, gone(sessionId) || store.readMessage(inputId) !== null, `input ${inputId} is gone`)
+  for (const id of world.sessions) {
     const state = world.state(id)
     world.check(0, state?.connection.phase === 'none', `${id} still has a connection (${state?.connection.phase})`)
     world.check(0, state?.phase === 'active', `${id} is ${state?.phase}`)

@@ -1,8 +1,9 @@
 /** What people, other sessions and the world do to a host: one random operation at a time. */
+import type { CommandEvent } from '../packages/runtime/src/core/event.ts'
 import type { Posted } from '../packages/runtime/src/host/mailbox.ts'
-import { SESSIONS, type World } from './world.ts'
+import type { World } from './world.ts'
 
-/** Chance of each kind of operation; the rest moves an agent. */
+/** Chance of each kind of operation; the rest moves an agent. Each history bends it (`world.ts`). */
 export const MIX = {
   submit: 0.2,
   deliver: 0.03,
@@ -18,48 +19,76 @@ export const MIX = {
   agent: 0.01,
   compact: 0.01,
   release: 0.02,
+  update: 0.01,
+  remove: 0.004,
+  probe: 0.04,
 }
 
+export type Mix = typeof MIX
+
 export function operate(world: World): void {
-  const { random } = world
+  const { random, mix } = world
   let roll = random.next()
   const is = (chance: number): boolean => {
     const hit = roll < chance
     roll -= chance
     return hit
   }
-  const id = random.pick(SESSIONS)
-  if (is(MIX.submit)) submit(world, busyOr(world, id))
-  else if (is(MIX.deliver)) deliver(world, id)
-  else if (is(MIX.stop)) stop(world, id)
-  else if (is(MIX.answer)) answerOne(world, id)
-  else if (is(MIX.queue)) manageQueue(world, id)
-  else if (is(MIX.edit)) manageInput(world, id)
-  else if (is(MIX.hold)) toggleHold(world)
-  else if (is(MIX.late)) late(world)
-  else if (is(MIX.cut)) world.reattach(random.below(world.sinks.length))
-  else if (is(MIX.time)) passTime(world)
-  else if (is(MIX.kill)) world.kill()
-  else if (is(MIX.agent)) world.post(id, { type: 'agent-changed' })
-  else if (is(MIX.compact)) world.command(id, (commandId) => ({ type: 'compact-requested', commandId, modelId: 'm' }))
-  else if (is(MIX.release)) world.command(id, (commandId) => ({ type: 'session-released', commandId }))
+  const id = random.pick(world.sessions)
+  if (is(mix.submit)) COMMANDS['message-submitted'](world, busyOr(world, id))
+  else if (is(mix.deliver)) deliver(world, id)
+  else if (is(mix.stop)) COMMANDS['stop-requested'](world, id)
+  else if (is(mix.answer)) answerOne(world, id)
+  else if (is(mix.queue)) COMMANDS[random.chance(0.7) ? 'queue-run' : 'queue-discarded'](world, id)
+  else if (is(mix.edit)) COMMANDS[random.pick(MESSAGE_COMMANDS)](world, id)
+  else if (is(mix.hold)) toggleHold(world)
+  else if (is(mix.late)) late(world)
+  else if (is(mix.cut)) world.reattach(random.below(world.sinks.length))
+  else if (is(mix.time)) passTime(world)
+  else if (is(mix.kill)) world.kill()
+  else if (is(mix.agent)) world.post(id, { type: 'agent-changed' })
+  else if (is(mix.compact)) COMMANDS['compact-requested'](world, id)
+  else if (is(mix.release)) COMMANDS['session-released'](world, id)
+  else if (is(mix.update)) COMMANDS['session-updated'](world, id)
+  else if (is(mix.remove)) COMMANDS['session-deleted'](world, id)
+  else if (is(mix.probe)) answerProbe(world, id)
   // Agents are busier than people: a turn must get far enough for a steer to reach it.
   else for (let moves = 1 + random.below(4); moves > 0; moves -= 1) moveAgent(world, false)
 }
 
-export function moveAgent(world: World, calm: boolean): boolean {
-  const movable = world.connections.filter((connection) => connection.canMove && (!calm || connection.busy))
+const MESSAGE_COMMANDS = ['message-edited', 'message-withdrawn', 'message-resent', 'message-dismissed'] as const
+
+/** One command of each kind, as a client would give it to that session. */
+export const COMMANDS: { [type in CommandEvent['type']]: (world: World, id: string) => void } = {
+  'message-submitted': submit,
+  'message-edited': (world, id) => manageInput(world, id, 'message-edited'),
+  'message-withdrawn': (world, id) => manageInput(world, id, 'message-withdrawn'),
+  'message-resent': (world, id) => manageInput(world, id, 'message-resent'),
+  'message-dismissed': (world, id) => manageInput(world, id, 'message-dismissed'),
+  'queue-run': runQueue,
+  'queue-discarded': (world, id) => void world.command(id, (commandId) => ({ type: 'queue-discarded', commandId })),
+  'stop-requested': stop,
+  'approval-answered': (world, id) => answerApproval(world, id, 'pending'),
+  'compact-requested': (world, id) => void world.command(id, (commandId) => ({ type: 'compact-requested', commandId, modelId: 'm' })),
+  'session-updated': update,
+  'session-deleted': remove,
+  'session-released': (world, id) => void world.command(id, (commandId) => ({ type: 'session-released', commandId })),
+}
+
+export function moveAgent(world: World, calm: boolean, id: string | null = null): boolean {
+  const movable = world.connections.filter(
+    (connection) => connection.canMove && (!calm || connection.busy) && (id === null || connection.input.sessionId === id),
+  )
   if (movable.length === 0) return false
   const connection = world.random.pick(movable)
   world.guarded(() => connection.move(calm))
-  const index = world.connections.indexOf(connection)
-  if (connection.phase === 'down' && index >= 0) world.connections.splice(index, 1)
+  world.forgetDown()
   return true
 }
 
 /** People talk to agents at work more often than to idle ones: that is where steers come from. */
 function busyOr(world: World, id: string): string {
-  const busy = SESSIONS.filter((each) => world.state(each)?.turn?.kind === 'user')
+  const busy = world.sessions.filter((each) => world.state(each)?.turn?.kind === 'user')
   return busy.length > 0 && world.random.chance(0.7) ? world.random.pick(busy) : id
 }
 
@@ -85,10 +114,35 @@ function submit(world: World, id: string): void {
   }))
 }
 
-/** Transaction A of a send: the row is in the inbox, then the receiver is kicked; a crash may lie between. */
-function deliver(world: World, to: string): void {
+function update(world: World, id: string): void {
   const { random } = world
-  const from = random.pick(SESSIONS)
+  const rev = (world.state(id)?.rev ?? 0) - (random.chance(0.2) ? 1 : 0)
+  const change = {
+    name: null,
+    description: null,
+    agentId: null,
+    workspacePath: null,
+    ...random.pick([{ name: 'n' }, { workspacePath: '/w' }]),
+  }
+  world.command(id, (commandId) => ({ type: 'session-updated', commandId, expectedRev: rev, change }))
+}
+
+function remove(world: World, id: string): void {
+  const rev = (world.state(id)?.rev ?? 0) - (world.random.chance(0.2) ? 1 : 0)
+  world.command(id, (commandId) => ({ type: 'session-deleted', commandId, expectedRev: rev }))
+}
+
+/** A look into the inbox that took its time comes back. */
+export function answerProbe(world: World, id: string | null): void {
+  const index = world.probes.findIndex((probe) => id === null || probe.sessionId === id)
+  const [probe] = index < 0 ? [] : world.probes.splice(index, 1)
+  if (probe !== undefined) world.guarded(() => probe.done())
+}
+
+/** Transaction A of a send: the row is in the inbox, then the receiver is kicked; a crash may lie between. */
+export function deliver(world: World, to: string): void {
+  const { random } = world
+  const from = random.pick(world.sessions)
   const delivery = { id: world.newId(), from, to, completion: random.chance(0.6) }
   world.store.acceptDelivery({
     id: delivery.id,
@@ -111,12 +165,12 @@ function stop(world: World, id: string): void {
   const queue = random.pick(['hold', 'hold', 'run', 'discard'] as const)
   const turnId = random.chance(0.5) ? null : random.chance(0.8) ? (state?.turn?.id ?? null) : (state?.deferred?.id ?? 'gone')
   const waiting = (state?.queue ?? []).filter((input) => !input.consumed)
-  const answer = world.command(id, (commandId) => ({ type: 'stop-requested', commandId, turnId, queue, by: 'p' }))
+  const reply = world.command(id, (commandId) => ({ type: 'stop-requested'', commandId, turnId, queue, by: 'p' }))
   for (const input of waiting) {
     // What is with the agent follows the last Stop; a lost answer leaves open which one that is.
     if ((input.state === 'offered' && queue !== 'hold') || (input.state === 'steering' && queue === 'run')) {
-      if (answer === null || answer.ok) ledger.barred.delete(input.id)
-    } else if (answer?.ok === true && queue !== 'run') ledger.barred.add(input.id)
+      if (reply === null || reply.ok) ledger.barred.delete(input.id)
+    } else if (reply?.ok === true && queue !== 'run') ledger.barred.add(input.id)
   }
 }
 
@@ -125,15 +179,16 @@ function answerOne(world: World, id: string): void {
   const open = world.store.listApprovals({ sessionId: null, status: null })
   if (open.length === 0) return
   const approval = random.chance(0.8) ? open.findLast((each) => each.status === 'pending') : random.pick(open)
-  if (approval === undefined) return
-  const decision = { allow: random.chance(0.7), reason: null, updatedInput: {}, answers: null }
-  world.command(random.chance(0.95) ? approval.sessionId : id, (commandId) => ({
-    type: 'approval-answered',
-    commandId,
-    approvalId: approval.id,
-    decision,
-    by: 'p',
-  }))
+  if (approval !== undefined) answer(world, random.chance(0.95) ? approval.sessionId : id, approval.id)
+}
+
+function answerApproval(world: World, sessionId: string, status: 'pending'): void {
+  answer(world, sessionId, world.store.listApprovals({ sessionId, status })[0]?.id ?? 'gone')
+}
+
+function answer(world: World, sessionId: string, approvalId: string): void {
+  const decision = { allow: world.random.chance(0.7), reason: null, updatedInput: {}, answers: null }
+  world.command(sessionId, (commandId) => ({ type: 'approval-answered', commandId, approvalId, decision, by: 'p' }))
 }
 
 export function runQueue(world: World, id: string): void {
@@ -142,22 +197,14 @@ export function runQueue(world: World, id: string): void {
   world.command(id, (commandId) => ({ type: 'queue-run', commandId }))
 }
 
-function manageQueue(world: World, id: string): void {
-  if (world.random.chance(0.7)) runQueue(world, id)
-  else world.command(id, (commandId) => ({ type: 'queue-discarded', commandId }))
-}
-
-function manageInput(world: World, id: string): void {
+function manageInput(world: World, id: string, type: (typeof MESSAGE_COMMANDS)[number]): void {
   const { random, ledger } = world
   const queue = world.state(id)?.queue ?? []
-  if (queue.length === 0) return
-  const input = random.pick(queue)
-  const type = random.pick(['message-edited', 'message-withdrawn', 'message-resent', 'message-dismissed'] as const)
-  if (type === 'message-resent' && input.state === 'unknown') ledger.resent(input.id)
+  const input = queue.length === 0 ? null : random.pick(queue)
+  const messageId = input?.id ?? 'gone'
+  if (type === 'message-resent' && input?.state === 'unknown') ledger.resent(input.id)
   const build = (commandId: string): Posted =>
-    type === 'message-edited'
-      ? { type, commandId, messageId: input.id, parts: [{ type: 'text', text: 'edited' }] }
-      : { type, commandId, messageId: input.id }
+    type === 'message-edited' ? { type, commandId, messageId, parts: [{ type: 'text', text: 'edited' }] } : { type, commandId, messageId }
   world.command(id, build)
 }
 
@@ -168,11 +215,11 @@ export function toggleHold(world: World): void {
 }
 
 /** Late, duplicate and wrong-generation events of an agent. */
-function late(world: World): void {
-  const { random, ledger } = world
-  if (ledger.emissions.length === 0) return
-  const recent = ledger.emissions.slice(-12)
-  const { sessionId, generation, event } = random.chance(0.7) ? random.pick(recent) : random.pick(ledger.emissions)
+export function late(world: World, id: string | null = null): void {
+  const { random } = world
+  const emissions = id === null ? world.ledger.emissions : world.ledger.emissions.filter((each) => each.sessionId === id)
+  if (emissions.length === 0) return
+  const { sessionId, generation, event } = random.chance(0.7) ? random.pick(emissions.slice(-12)) : random.pick(emissions)
   const state = world.state(sessionId)
   if (state === null) return
   // These begin or end something whenever they come in time; a driver that repeats them breaks its contract.
@@ -201,9 +248,10 @@ function late(world: World): void {
     world.check(14, world.state(sessionId)?.rev === rev || world.crashes > 0, `a wrong generation's ${event.type} changed ${sessionId}`)
 }
 
-export function passTime(world: World): void {
+/** Time passes; `due`: until the next timer fires. */
+export function passTime(world: World, due = false): void {
   const { random, clock } = world
   if (random.chance(0.2)) clock.skewMs = random.below(1_200_000) - 600_000
   const wait = clock.next()
-  world.guarded(() => clock.advance(random.chance(0.7) || wait === null ? 1 + random.below(20) : wait))
+  world.guarded(() => clock.advance(wait === null || (!due && random.chance(0.7)) ? 1 + random.below(20) : wait))
 }

@@ -12,30 +12,36 @@ import { isIdle } from '../packages/runtime/src/core/view.ts'
 import { parseCursor } from '../packages/runtime/src/host/cursor.ts'
 import { createEngine, type Engine } from '../packages/runtime/src/host/engine.ts'
 import type { StreamSink } from '../packages/runtime/src/host/host-api.ts'
+import type { DeliveryCheck } from '../packages/runtime/src/host/delivery-service.ts'
 import { stamped, type Posted } from '../packages/runtime/src/host/mailbox.ts'
 import { openSqliteStore } from '../packages/runtime/src/store/sqlite/open.ts'
 import type { CommitResult, Store } from '../packages/runtime/src/store/store.ts'
-import { simDriver, type SimConnection, type Temper } from './agent.ts'
-import type { Cells, Witness } from './cells.ts'
+import { PLANNED_THROW, simDriver, type SimConnection, type Temper } from './agent.ts'
+import { cellEvent, cellState, type CellFault, type Cells } from './cells.ts'
 import { SimClock } from './clock.ts'
 import { faultyStore, type CommitFault, type FaultyStore } from './faulty-store.ts'
-import { AGENT_ID, furnishStore } from './furnish.ts'
+import { AGENT_ID, furnishSession, furnishStore } from './furnish.ts'
+import type { Hunt, Want } from './hunt.ts'
 import { Ledger } from './ledger.ts'
+import { impossible } from './possible.ts'
 import { prng, type Prng } from './prng.ts'
+import type { Mix } from './workload.ts'
 
 export class Crash extends Error {}
 
 /** Where to break: the nth crash point, or the nth commit. */
 export type Fault = { kind: 'crash' | CommitFault; at: number }
 
-export const SESSIONS = ['A', 'B'] as const
+const FIRST_SESSIONS = ['A', 'B']
 
 export type WorldOptions = {
   seed: number
   /** Operations of the history, for whoever wants to play it again. */
   ops: number
   temper: Temper
+  mix: Mix
   fault: Fault | null
+  hunt: Hunt | null
   /** Chance of a crash at each point, and of a spoiled commit. */ rate: number
   cells: Cells | null
   steps: ((session: Session, event: Event) => void) | null
@@ -89,16 +95,33 @@ export class World {
   points = 0
   epoch = 0
   held = false
+  /** Operation of the history. */
+  op = 0
+  /** What a history that hunts still wants to meet. */
+  wants: Want[]
+  /** Sessions that exist; one that was deleted is replaced by a new one. */
+  sessions: readonly string[] = FIRST_SESSIONS
+  /** Looks into inboxes that have not come back. */
+  readonly probes: { sessionId: string; done(): void }[] = []
+  /** How the next look ends, when a history wants it to. */
+  verdict: 'start' | 'wait' | 'never' | 'changed' | null = null
+  readonly temper: Temper
+  readonly mix: Mix
   /** Faults happen; off while the world comes to rest. */
   armed = true
   #dead = false
   #serial = 0
+  /** Breaks the event that is being handled. */
+  #spoil: CellFault | null = null
   readonly #options: WorldOptions
   readonly log: string[] = []
 
   constructor(options: WorldOptions) {
     this.#options = options
     this.random = prng(options.seed)
+    this.temper = bent(options.temper, this.random)
+    this.mix = bent(options.mix, this.random)
+    this.wants = options.hunt?.wants.slice() ?? []
     this.ledger = new Ledger(
       (invariant, message) => this.check(invariant, false, message),
       () => this.store,
@@ -108,7 +131,7 @@ export class World {
     this.faults = faultyStore(this.#recorded(raw))
     if (options.fault !== null && options.fault.kind !== 'crash') this.faults.failAt(options.fault.at, options.fault.kind)
     this.store = this.#mortal(this.faults.store)
-    furnishStore(raw, 'sim', SESSIONS, this.clock.iso())
+    furnishStore(raw, 'sim', this.sessions, this.clock.iso())
     this.engine = this.#start()
     this.#attach()
   }
@@ -159,6 +182,29 @@ export class World {
     return this.engine.runtime.session(sessionId)
   }
 
+  /** A new session takes the place of one that was deleted. */
+  renew(): void {
+    for (const id of this.sessions) {
+      if (this.state(id) !== null) continue
+      const fresh = this.newId()
+      furnishSession(this.store, fresh, this.clock.iso())
+      this.sessions = this.sessions.map((each) => (each === id ? fresh : each))
+      for (const sink of this.sinks.filter((each) => each.view.sessionId === id)) this.engine.streams.unsubscribe(sink)
+      this.sinks = this.sinks.filter((each) => each.view.sessionId !== id)
+      for (let each = 0; each < 2; each += 1) {
+        const sink = new SimSink(this, fresh)
+        this.sinks.push(sink)
+        this.guarded(() => this.#subscribe(sink))
+      }
+    }
+  }
+
+  /** Connections that are over are not moved any more. */
+  forgetDown(): void {
+    for (let index = this.connections.length - 1; index >= 0; index -= 1)
+      if (this.connections[index]?.phase === 'down') this.connections.splice(index, 1)
+  }
+
   reattach(index: number): void {
     const sink = this.sinks[index]
     if (sink === undefined) return
@@ -172,7 +218,7 @@ export class World {
 
   /** Memory equals the rows when nothing happens (invariant 16); views equal a fresh read (12). */
   judgeRest(): void {
-    for (const id of SESSIONS) {
+    for (const id of this.sessions) {
       const state = this.state(id)
       const rows = this.store.loadSession(id)
       if (state === null || rows === null) continue
@@ -213,7 +259,7 @@ export class World {
 
   #start(): Engine {
     this.epoch = this.store.nextStreamEpoch()
-    const { cells, steps, temper } = this.#options
+    const { cells, steps, hunt } = this.#options
     return createEngine({
       store: this.store,
       clock: this.clock,
@@ -222,7 +268,7 @@ export class World {
       firstEpoch: 1,
       facts: (sessionId) => ({
         ok: true,
-        driver: simDriver(this.connections, this.random, temper, this.ledger),
+        driver: simDriver(this.connections, this.random, this.temper, this.ledger),
         input: {
           cwd: '/',
           provider: { protocol: 'anthropic', baseUrl: '', apiKey: null },
@@ -241,28 +287,33 @@ export class World {
           },
         },
       }),
-      validateDelivery: (_id, done) => {
-        const roll = this.random.next()
-        const agentRev = this.store.readAgent(AGENT_ID)?.rev ?? 0
-        if (this.armed && roll < 0.05) done({ verdict: 'wait' })
-        else if (this.armed && roll < 0.1) done({ verdict: 'never', code: 'TARGET_UNAVAILABLE' })
-        // An edit of the agent between validation and claim: the claim must lose.
-        else if (this.armed && roll < 0.15) done({ verdict: 'start', agentRev: agentRev + 1, modelId: 'm' })
-        else done({ verdict: 'start', agentRev, modelId: 'm' })
+      validateDelivery: (sessionId, done) => {
+        const answer = (): void => done(this.#verdict())
+        // A look may take its time; the session goes on meanwhile.
+        if (this.armed && this.random.chance(0.5)) this.probes.push({ sessionId, done: answer })
+        else answer()
       },
       report: (what, sessionId, detail) => this.#report(what, sessionId, detail),
       aroundEffect: (_session, effect, run) => {
         if (this.#dead) return
-        cells?.enter(`effect:${effect.type}`)
+        cells?.enter(effect.type)
         this.#point(`before ${effect.type}`)
         if (effect.type === 'reply') this.answers.set(effect.commandId, effect.answer)
         run()
         this.#point(`after ${effect.type}`)
       },
       trace: (before, event) => {
+        this.#spoil = null
         // The rest at the end of a history is not counted: nothing can be broken there.
-        if (this.armed) cells?.visit(before, event, this.#witness())
-        else cells?.leave()
+        if (this.armed) {
+          const [state, kind] = [cellState(before), cellEvent(before, event)]
+          this.#judgeCell(state, kind)
+          const { seed, ops, rate, fault } = this.#options
+          // A history with a planned fault or a hunt is not found again by its seed alone.
+          cells?.visit(state, kind, fault === null && hunt === null ? { seed, ops, rate, op: this.op } : null)
+          const index = state === hunt?.state ? this.wants.findIndex((want) => want.event === kind) : -1
+          if (index >= 0) this.#spoil = this.wants.splice(index, 1)[0]?.fault ?? null
+        } else cells?.leave()
         steps?.(
           before,
           stamped(event, this.clock.iso(), () => 'id'),
@@ -271,9 +322,20 @@ export class World {
     })
   }
 
-  #witness(): Witness | null {
-    const { seed, ops, rate, fault } = this.#options
-    return fault === null ? { seed, ops, rate, points: this.points, commits: this.faults.commits() } : null
+  #verdict(): DeliveryCheck {
+    const agentRev = this.store.readAgent(AGENT_ID)?.rev ?? 0
+    const wanted = this.verdict ?? this.random.pick(VERDICTS)
+    this.verdict = null
+    if (!this.armed) return { verdict: 'start', agentRev, modelId: 'm' }
+    if (wanted === 'wait') return { verdict: 'wait' }
+    if (wanted === 'never') return { verdict: 'never', code: 'TARGET_UNAVAILABLE' }
+    // An edit of the agent between validation and claim: the claim must lose.
+    return { verdict: 'start', agentRev: wanted === 'changed' ? agentRev + 1 : agentRev, modelId: 'm' }
+  }
+
+  #judgeCell(state: string, event: string): void {
+    const reason = impossible(state, event)
+    if (reason !== null) this.check(0, false, `${state} met ${event}, which is declared impossible: ${reason}`)
   }
 
   #report(what: string, sessionId: string | null, detail: string): void {
@@ -281,7 +343,7 @@ export class World {
     this.log.push(`${sessionId ?? ''} ${what} ${detail}`)
     // A planned refusal is a bug as far as the host can know; any other quarantine is one.
     if (what === 'quarantined' && !detail.includes('planned')) this.check(0, false, `${sessionId} quarantined: ${detail}`)
-    if (what === 'effect-failed' || what === 'driver-threw') this.check(0, false, `${what}: ${detail}`)
+    if (what === 'effect-failed' || (what === 'driver-threw' && !detail.includes(PLANNED_THROW))) this.check(0, false, `${what}: ${detail}`)
   }
 
   #die(where: string): never {
@@ -295,7 +357,8 @@ export class World {
     if (this.#dead) throw new Crash(name)
     this.points += 1
     const { fault, rate, cells } = this.#options
-    const planned = this.armed && fault?.kind === 'crash' && fault.at === this.points
+    const spoilt = this.#spoil?.kind === 'crash' && this.#spoil.point === name
+    const planned = spoilt || (this.armed && fault?.kind === 'crash' && fault.at === this.points)
     if (planned || (this.armed && rate > 0 && this.random.chance(rate))) {
       cells?.crashed(name)
       this.#die(name)
@@ -304,8 +367,10 @@ export class World {
 
   #reboot(): void {
     this.#dead = false
+    this.#spoil = null
     for (const connection of this.connections) connection.kill()
     this.connections.length = 0
+    this.probes.length = 0
     this.clock.clear()
     this.held = false
     this.engine = this.#start()
@@ -314,7 +379,7 @@ export class World {
   }
 
   #attach(): void {
-    for (const id of SESSIONS) for (let each = 0; each < 2; each += 1) this.sinks.push(new SimSink(this, id))
+    for (const id of this.sessions) for (let each = 0; each < 2; each += 1) this.sinks.push(new SimSink(this, id))
     for (const sink of this.sinks) this.#subscribe(sink)
   }
 
@@ -347,6 +412,7 @@ export class World {
         this.#point('before commit')
         if (this.armed && rate > 0 && this.random.chance(rate))
           this.faults.failNext(this.random.pick(['failed', 'unknown-saved', 'unknown-not-saved'] as const), 1 + this.random.below(3))
+        if (this.#spoil !== null && this.#spoil.kind !== 'crash') this.faults.failNext(this.#spoil.kind)
         const result = store.commit(commit, content)
         cells?.committed(result.outcome)
         this.#point('after commit')
@@ -355,6 +421,17 @@ export class World {
     }
   }
 }
+
+/** Mostly it may start; the rest are the ways in which it may not. */
+const VERDICTS = ['wait', 'never', 'changed', ...Array.from({ length: 17 }, () => 'start' as const)] as const
+
+/** Each history has another temper: what is rare in the long run is common in some (swarm testing). */
+function bent<T extends { [name: string]: number }>(chances: T, random: Prng): T {
+  return Object.fromEntries(Object.entries(chances).map(([name, chance]) => [name, name === 'steps' ? chance : bend(chance, random)])) as T
+}
+
+const BENDS = [0, 0.3, 1, 1, 1, 3]
+const bend = (chance: number, random: Prng): number => Math.min(0.9, chance * random.pick(BENDS))
 
 /** What memory and rows must agree on; handles, holds and moments live in memory alone. */
 export function normal(state: Session): unknown {

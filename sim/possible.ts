@@ -1,0 +1,3 @@
+export function impossible(_state: string, _event: string): string | null {
+  return null
+}
