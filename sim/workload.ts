@@ -165,7 +165,7 @@ function stop(world: World, id: string): void {
   const queue = random.pick(['hold', 'hold', 'run', 'discard'] as const)
   const turnId = random.chance(0.5) ? null : random.chance(0.8) ? (state?.turn?.id ?? null) : (state?.deferred?.id ?? 'gone')
   const waiting = (state?.queue ?? []).filter((input) => !input.consumed)
-  const reply = world.command(id, (commandId) => ({ type: 'stop-requested'', commandId, turnId, queue, by: 'p' }))
+  const reply = world.command(id, (commandId) => ({ type: 'stop-requested', commandId, turnId, queue, by: 'p' }))
   for (const input of waiting) {
     // What is with the agent follows the last Stop; a lost answer leaves open which one that is.
     if ((input.state === 'offered' && queue !== 'hold') || (input.state === 'steering' && queue === 'run')) {
