@@ -145,7 +145,8 @@ function parse(line: string, serial: number, session: Session): Event {
     return { type: 'driver', generation, stamp, event: { type, ...fields(words.slice(2), DRIVER_DEFAULTS[type]) } } as Event
   }
   const type = words[0] ?? ''
-  return { type, ...(COMMANDS.test(type) ? { commandId: 'c' } : {}), stamp, ...fields(words.slice(1), DEFAULTS[type]) } as unknown as Event
+  const look = type.startsWith('delivery-') ? { look: session.seeking?.look ?? 'none' } : {}
+  return { type, ...(COMMANDS.test(type) ? { commandId: 'c' } : {}), ...look, stamp, ...fields(words.slice(1), DEFAULTS[type]) } as unknown as Event
 }
 
 function fields(words: readonly string[], defaults: object = {}): object {
@@ -196,7 +197,7 @@ function showWrite(write: Write): string {
 const showEffect = (effect: Effect): string =>
   effect.type === 'reply'
     ? `reply ${effect.answer.ok ? `ok ${show(effect.answer, ['ok'])}`.trimEnd() : effect.answer.code}`
-    : `${effect.type} ${show(effect, ['type', 'chunks', 'turn'])} ${dataOf(effect)}`.trimEnd()
+    : `${effect.type} ${show(effect, ['type', 'look', 'chunks', 'turn'])} ${dataOf(effect)}`.trimEnd()
 
 /** What text says is the agent's; what a data part says is the core's. */
 const dataOf = (effect: Effect): string =>

@@ -4,7 +4,8 @@
  */
 import type { Draft } from './draft.ts'
 import type { HostEvent } from './event.ts'
-import { advance, openFromQueue, openTurn, settle } from './turn.ts'
+import { advance, look, openFromQueue, openTurn, settle } from './turn.ts'
+import type { LookId } from './types.ts'
 import { isIdle } from './view.ts'
 
 type Host<T> = Extract<HostEvent, { type: T }>
@@ -19,7 +20,7 @@ export function onKicked(d: Draft): void {
 /** Claims it and opens its turn, unless a message of a person came first: then it stays accepted. */
 export function onFound(d: Draft, event: Host<'delivery-found'>): void {
   const { s, stamp } = d
-  if (s.seeking === null) return
+  if (s.seeking?.look !== event.look) return
   s.seeking = null
   if (!isFree(d)) return
   const seq = (s.lastSeq += 1)
@@ -52,9 +53,9 @@ function isFree(d: Draft): boolean {
 }
 
 /** Nothing to deliver: the queue goes on, or the session rests. */
-export function onNone(d: Draft): void {
+export function onNone(d: Draft, event: { look: LookId }): void {
   const { s } = d
-  if (s.seeking === null) return
+  if (s.seeking?.look !== event.look) return
   const { again } = s.seeking
   s.seeking = null
   if (!isFree(d)) return
@@ -67,7 +68,7 @@ export function onNone(d: Draft): void {
 /** It can never be delivered: recorded, the asking session is told, and the next one is looked at. */
 export function onUnroutable(d: Draft, event: Host<'delivery-unroutable'>): void {
   const { s, stamp } = d
-  if (s.seeking === null) return
+  if (s.seeking?.look !== event.look) return
   d.writes.push({ type: 'fail-delivery', id: event.deliveryId, errorCode: event.code })
   if (event.resultTo !== null) {
     d.writes.push({
@@ -82,8 +83,7 @@ export function onUnroutable(d: Draft, event: Host<'delivery-unroutable'>): void
     })
     d.effects.push({ type: 'kick-session', sessionId: event.resultTo })
   }
-  s.seeking = { attempt: 1, again: false }
-  d.effects.push({ type: 'look-for-delivery' })
+  look(d, 1, false)
 }
 
 /** One transaction: the request is done, and what it owes is in the asker's inbox, at most once. */
@@ -111,8 +111,6 @@ export function onRefused(d: Draft, of: Host<'commit-refused'>['of']): void {
     return
   }
   if (s.seeking === null) return
-  if (s.seeking.attempt === 1) {
-    s.seeking = { attempt: 2, again: s.seeking.again }
-    d.effects.push({ type: 'look-for-delivery' })
-  } else onNone(d)
+  if (s.seeking.attempt === 1) look(d, 2, s.seeking.again)
+  else onNone(d, s.seeking)
 }

@@ -3,7 +3,7 @@
  * docs/model.md says what re-creates it after a crash. None calls a mailbox synchronously.
  */
 import type { ErrorCode, LiveTurn, SendResult } from '@wheelhouse/client/protocol'
-import type { ApprovalDecision, Chunks, Generation, MessageId, SessionId, TurnId, TurnKind } from './types.ts'
+import type { ApprovalDecision, Chunks, Generation, LookId, MessageId, SessionId, TurnId, TurnKind } from './types.ts'
 import type { DriverEvent, TimerName } from './event.ts'
 
 /** What a command gets back: its result, or a refusal by code. */
@@ -62,7 +62,7 @@ export type Effect =
   | { type: 'arm-timer'; timer: TimerName; key: string }
   | { type: 'cancel-timer'; timer: TimerName; key: string }
   /** Reads the inbox; answered by delivery-found or delivery-none. */
-  | { type: 'look-for-delivery' }
+  | { type: 'look-for-delivery'; look: LookId }
   /** The turn of a delivery has ended: finish its request; answered by delivery-finalizing. */
   | { type: 'finalize-delivery'; messageId: MessageId }
   /** Something was put into that session's inbox: look there. */

@@ -9,6 +9,7 @@ import type {
   Chunks,
   DeliveryRef,
   Generation,
+  LookId,
   MessageId,
   NewInput,
   SessionChange,
@@ -95,9 +96,10 @@ export type HostEvent =
   | { type: 'redirect-refused'; generation: Generation; inputId: MessageId }
   | { type: 'send-failed'; generation: Generation; turnId: TurnId; message: string }
   | { type: 'delivery-kicked' }
-  | { type: 'delivery-found'; delivery: DeliveryRef; agentRev: number; modelId: string | null }
-  | { type: 'delivery-none' }
-  | { type: 'delivery-unroutable'; deliveryId: MessageId; resultTo: string | null; code: string }
+  /** The answers to a look into the inbox, by its id. */
+  | { type: 'delivery-found'; look: LookId; delivery: DeliveryRef; agentRev: number; modelId: string | null }
+  | { type: 'delivery-none'; look: LookId }
+  | { type: 'delivery-unroutable'; look: LookId; deliveryId: MessageId; resultTo: string | null; code: string }
   | { type: 'delivery-finalizing'; messageId: MessageId }
   /** The store refused a claim or a finish: somebody else changed the row. */
   | { type: 'commit-refused'; of: 'claim' | 'finish' }

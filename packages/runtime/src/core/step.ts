@@ -113,7 +113,7 @@ function onHost(d: Draft, event: HostEvent): void {
     case 'delivery-found':
       return onFound(d, event)
     case 'delivery-none':
-      return onNone(d)
+      return onNone(d, event)
     case 'delivery-unroutable':
       return onUnroutable(d, event)
     case 'delivery-finalizing':

@@ -172,8 +172,14 @@ export function advance(d: Draft, deliveryFirst: boolean): void {
     openFromQueue(d, head)
     return
   }
-  s.seeking = { attempt: 1, again: false }
-  d.effects.push({ type: 'look-for-delivery' })
+  look(d, 1, false)
+}
+
+/** Asks the inbox; the answer comes as an event with the id of this look. */
+export function look(d: Draft, attempt: 1 | 2, again: boolean): void {
+  const { turnId: id } = d.stamp
+  d.s.seeking = { look: id, attempt, again }
+  d.effects.push({ type: 'look-for-delivery', look: id })
 }
 
 /** Nothing follows: the topic's stream ends, and a warm connection waits for its idle timer. */

@@ -15,6 +15,7 @@ import type { ApprovalKind, HeldReason, Json, MessagePart, Origin, UIMessageChun
 export type SessionId = string
 export type MessageId = string
 export type TurnId = string
+export type LookId = string
 /** Counts the connections of a session since the host started; events of an older one are stale. */
 export type Generation = number
 
@@ -99,8 +100,11 @@ export type Session = {
   lastGeneration: Generation
   turn: Turn | null
   deferred: Turn | null
-  /** The inbox is being asked for an accepted delivery; `again`: something arrived since (rerun latch). */
-  seeking: { attempt: 1 | 2; again: boolean } | null
+  /**
+   * The inbox is being asked for an accepted delivery. `look` names this question: the answer to an older
+   * one, which a turn overtook, is stale. `again`: something arrived since (rerun latch).
+   */
+  seeking: { look: LookId; attempt: 1 | 2; again: boolean } | null
   /** A delivery whose turn has ended and whose request is not finished yet. */
   finalizing: { delivery: DeliveryRef; messageId: MessageId; outcome: DeliveryOutcome; errorCode: string | null } | null
   queue: WaitingInput[]

@@ -2,7 +2,7 @@
  * `AgentSessionDeliveryService`: looks into a session's inbox when its core asks, validates what it
  * finds, and answers with an event. Accepted rows are the only queue; nothing is kept here.
  */
-import type { DeliveryRef, SessionId } from '../core/types.ts'
+import type { DeliveryRef, LookId, SessionId } from '../core/types.ts'
 import type { Store } from '../store/store.ts'
 import type { Posted } from './mailbox.ts'
 
@@ -26,8 +26,8 @@ export class AgentSessionDeliveryService {
     this.#ports = ports
   }
 
-  /** The `look-for-delivery` effect. What became of the session meanwhile is checked when the answer arrives in its mailbox. */
-  look(sessionId: SessionId): void {
+  /** The `look-for-delivery` effect. What became of the session meanwhile is checked when the answer arrives in its mailbox: it names the look. */
+  look(sessionId: SessionId, look: LookId): void {
     const { store, validate, post } = this.#ports
     let next = null
     try {
@@ -36,16 +36,16 @@ export class AgentSessionDeliveryService {
       // The inbox cannot be read now: the queue goes on, and the sweep looks again.
     }
     if (next === null) {
-      post(sessionId, { type: 'delivery-none' })
+      post(sessionId, { type: 'delivery-none', look })
       return
     }
     const { delivery } = next
-    validate(sessionId, (check) => post(sessionId, this.#answer(delivery, check)))
+    validate(sessionId, (check) => post(sessionId, this.#answer(look, delivery, check)))
   }
 
-  #answer(delivery: DeliveryRef, check: DeliveryCheck): Posted {
-    if (check.verdict === 'start') return { type: 'delivery-found', delivery, agentRev: check.agentRev, modelId: check.modelId }
-    if (check.verdict === 'wait') return { type: 'delivery-none' }
-    return { type: 'delivery-unroutable', deliveryId: delivery.id, resultTo: delivery.resultTo, code: check.code }
+  #answer(look: LookId, delivery: DeliveryRef, check: DeliveryCheck): Posted {
+    if (check.verdict === 'start') return { type: 'delivery-found', look, delivery, agentRev: check.agentRev, modelId: check.modelId }
+    if (check.verdict === 'wait') return { type: 'delivery-none', look }
+    return { type: 'delivery-unroutable', look, deliveryId: delivery.id, resultTo: delivery.resultTo, code: check.code }
   }
 }

@@ -73,7 +73,7 @@ export function interpret(services: EffectServices, session: Session, effect: Ef
     case 'cancel-timer':
       return timers.cancel(effect.timer, effect.key)
     case 'look-for-delivery':
-      return services.deliveries.look(id)
+      return services.deliveries.look(id, effect.look)
     case 'finalize-delivery':
       return runtime.post(id, { type: 'delivery-finalizing', messageId: effect.messageId })
     case 'kick-session':
