@@ -14,6 +14,7 @@ import { createEngine, type Engine } from '../packages/runtime/src/host/engine.t
 import type { StreamSink } from '../packages/runtime/src/host/host-api.ts'
 import type { DeliveryCheck } from '../packages/runtime/src/host/delivery-service.ts'
 import { stamped, type Posted } from '../packages/runtime/src/host/mailbox.ts'
+import { sweep } from '../packages/runtime/src/host/sweep.ts'
 import { openSqliteStore } from '../packages/runtime/src/store/sqlite/open.ts'
 import type { CommitResult, Store } from '../packages/runtime/src/store/store.ts'
 import { PLANNED_THROW, simDriver, type SimConnection, type Temper } from './agent.ts'
@@ -182,6 +183,10 @@ export class World {
     return this.engine.runtime.session(sessionId)
   }
 
+  sweep(): void {
+    this.guarded(() => sweep({ store: this.store, clock: this.clock, runtime: this.engine.runtime }))
+  }
+
   /** A new session takes the place of one that was deleted. */
   renew(): void {
     for (const id of this.sessions) {
@@ -304,6 +309,8 @@ export class World {
       },
       trace: (before, event) => {
         this.#spoil = null
+        // What a host that is dead still goes through changes nothing.
+        if (this.#dead) return
         // The rest at the end of a history is not counted: nothing can be broken there.
         if (this.armed) {
           const [state, kind] = [cellState(before), cellEvent(before, event)]

@@ -146,7 +146,13 @@ function parse(line: string, serial: number, session: Session): Event {
   }
   const type = words[0] ?? ''
   const look = type.startsWith('delivery-') ? { look: session.seeking?.look ?? 'none' } : {}
-  return { type, ...(COMMANDS.test(type) ? { commandId: 'c' } : {}), ...look, stamp, ...fields(words.slice(1), DEFAULTS[type]) } as unknown as Event
+  return {
+    type,
+    ...(COMMANDS.test(type) ? { commandId: 'c' } : {}),
+    ...look,
+    stamp,
+    ...fields(words.slice(1), DEFAULTS[type]),
+  } as unknown as Event
 }
 
 function fields(words: readonly string[], defaults: object = {}): object {

@@ -9,8 +9,10 @@ import { startTestHost, stopTestHosts, type TestHost } from '../support/host.ts'
 
 afterEach(() => stopTestHosts())
 
+const DISK: CommitResult = { outcome: 'failed', message: 'disk I/O error' }
+
 /** Commits that close a turn fail, so many times. */
-function failingEnds(times: number): { wrap(store: Store): Store; left(): number } {
+function failingEnds(times: number, result: CommitResult = DISK): { wrap(store: Store): Store; left(): number } {
   let left = times
   return {
     left: () => left,
@@ -19,7 +21,7 @@ function failingEnds(times: number): { wrap(store: Store): Store; left(): number
       commit(commit, content): CommitResult {
         if (left > 0 && commit.writes.some((write) => write.type === 'close-turn')) {
           left -= 1
-          return { outcome: 'failed', message: 'disk I/O error' }
+          return result
         }
         return store.commit(commit, content)
       },
@@ -63,6 +65,21 @@ test('once: the row is a success', async () => {
 test('ten times: the row is an error with its code, what was shown is kept, the next message works', async () => {
   const { row, host } = await endOf(10)
   assert.deepEqual([row.status, row.errorCode], ['error', 'TERMINAL_PERSISTENCE_FAILED'])
+  await host.stop()
+})
+
+test('refused, and the quarantine is refused too: the row is closed when the session is used again', async () => {
+  const faults = failingEnds(2, { outcome: 'refused', reason: 'fence', detail: 'somebody else' })
+  const host = await startTestHost({ store: faults.wrap })
+  const { sessionId } = await furnishSession(host.client)
+  const { messageId } = await host.client.sessions.send(sessionId, { text: 'say lost' })
+  await until('both refusals', () => faults.left() === 0)
+  const rowOf = async (replyTo: string): Promise<Message | null> =>
+    (await host.client.sessions.transcript(sessionId)).items.find((each) => each.replyTo === replyTo && each.status !== 'pending') ?? null
+  const next = await host.client.sessions.send(sessionId, { text: 'say next' })
+  const answered = await until('the next answer', () => rowOf(next.messageId))
+  assert.equal(answered.status, 'success')
+  assert.equal((await rowOf(messageId))?.status, 'interrupted')
   await host.stop()
 })
 

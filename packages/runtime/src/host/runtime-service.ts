@@ -50,6 +50,8 @@ export class AgentSessionRuntimeService {
   readonly #waiting = new Set<SessionId>()
   /** Generations below it were given to sessions that left memory; a session loaded anew must not give them again. */
   #generationFloor: Generation
+  /** Sessions that left memory although something of theirs was under way: settled when they are loaded anew. */
+  readonly #givenUp = new Set<SessionId>()
 
   constructor(ports: RuntimePorts) {
     this.#ports = ports
@@ -89,6 +91,8 @@ export class AgentSessionRuntimeService {
       this.reply(event.commandId, STORE_FAILED)
       return
     }
+    // Loaded anew without its agent: whatever comes first, what was under way is settled before it.
+    if (this.#givenUp.delete(id) && event.type !== 'recovered') box.queue.push({ type: 'recovered' })
     box.queue.push(event)
     this.#drain(id, box)
   }
@@ -124,6 +128,7 @@ export class AgentSessionRuntimeService {
   drop(id: SessionId): void {
     this.#boxes.get(id)?.retry?.cancel()
     this.#boxes.delete(id)
+    this.#givenUp.delete(id)
   }
 
   /** Stops all retries; nothing is processed afterwards. */
@@ -354,6 +359,7 @@ export class AgentSessionRuntimeService {
   #abandon(id: SessionId, box: Mailbox): void {
     this.#generationFloor = Math.max(this.#generationFloor, box.state.lastGeneration)
     this.#boxes.delete(id)
+    this.#givenUp.add(id)
     // What waits here was meant for a state that is gone.
     this.#refuseWaiting(box)
     box.queue = []

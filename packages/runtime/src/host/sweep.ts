@@ -27,7 +27,7 @@ export function startSweep(ports: SweepPorts): () => void {
   return () => cancel()
 }
 
-function sweep({ store, clock, runtime }: SweepPorts): void {
+export function sweep({ store, clock, runtime }: Omit<SweepPorts, 'report'>): void {
   const ago = (ms: number): string => new Date(clock.wall() - ms).toISOString()
   store.dropFinalChunks(ago(GRACE_MS))
   store.forgetAnswers(ago(ANSWER_KEPT_MS))
