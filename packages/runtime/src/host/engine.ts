@@ -112,7 +112,7 @@ export function createEngine(ports: EnginePorts): Engine {
     views,
     /** Lets every session that owes something recover; the others load when they are asked for. */
     boot() {
-      for (const id of store.sessionsOwing()) runtime.recover(id)
+      for (const id of store.sessionsOwing()) runtime.wake(id)
     },
     stop() {
       runtime.stop()

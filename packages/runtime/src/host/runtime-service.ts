@@ -9,7 +9,7 @@ import type { CommandEvent, DriverEvent } from '../core/event.ts'
 import { load } from '../core/recovery.ts'
 import { step } from '../core/step.ts'
 import type { Generation, Session, SessionId } from '../core/types.ts'
-import { willContinueTopic } from '../core/view.ts'
+import { isIdle, willContinueTopic } from '../core/view.ts'
 import type { Commit, Write } from '../core/write.ts'
 import { StoreError } from '../store/errors.ts'
 import type { Changes, CommitResult, ResolvedContent, Store } from '../store/store.ts'
@@ -50,8 +50,6 @@ export class AgentSessionRuntimeService {
   readonly #waiting = new Set<SessionId>()
   /** Generations below it were given to sessions that left memory; a session loaded anew must not give them again. */
   #generationFloor: Generation
-  /** Sessions that left memory although something of theirs was under way: settled when they are loaded anew. */
-  readonly #givenUp = new Set<SessionId>()
 
   constructor(ports: RuntimePorts) {
     this.#ports = ports
@@ -74,9 +72,12 @@ export class AgentSessionRuntimeService {
     return state !== undefined && willContinueTopic(state)
   }
 
-  /** Loads a session at boot and lets it recover (decision 8). */
-  recover(id: SessionId): void {
-    this.post(id, { type: 'recovered' })
+  /**
+   * A session that owes something, as its rows say: recovered if it is not in memory (decision 8),
+   * else told to look. One that something else has loaded meanwhile has recovered then.
+   */
+  wake(id: SessionId): void {
+    this.post(id, { type: this.#boxes.has(id) ? 'delivery-kicked' : 'recovered' })
   }
 
   /** Puts an event into a session's mailbox; an unknown session drops it. */
@@ -84,16 +85,14 @@ export class AgentSessionRuntimeService {
     const box = this.#boxFor(id, event)
     if (box === undefined) return
     if (box === null) {
-      if (isCommand(event)) this.reply(event.commandId, { ok: false, code: 'SESSION_NOT_FOUND', detail: id })
+      if (isCommand(event)) this.reply(event.commandId, notFound(id))
       return
     }
     if (isCommand(event) && isBlocked(box)) {
       this.reply(event.commandId, STORE_FAILED)
       return
     }
-    // Loaded anew without its agent: whatever comes first, what was under way is settled before it.
-    if (this.#givenUp.delete(id) && event.type !== 'recovered') box.queue.push({ type: 'recovered' })
-    box.queue.push(event)
+    if (event.type !== 'recovered' || box.queue[0]?.type !== 'recovered') box.queue.push(event)
     this.#drain(id, box)
   }
 
@@ -126,9 +125,12 @@ export class AgentSessionRuntimeService {
 
   /** The session is gone from the store: forget it. */
   drop(id: SessionId): void {
-    this.#boxes.get(id)?.retry?.cancel()
+    const box = this.#boxes.get(id)
+    if (box === undefined) return
     this.#boxes.delete(id)
-    this.#givenUp.delete(id)
+    box.retry?.cancel()
+    box.stopped = true
+    for (const event of box.queue.filter(isCommand)) this.reply(event.commandId, notFound(id))
   }
 
   /** Stops all retries; nothing is processed afterwards. */
@@ -157,7 +159,10 @@ export class AgentSessionRuntimeService {
     if (known !== undefined) return known
     const rows = this.#ports.store.loadSession(id)
     if (rows === null) return null
-    const box: Mailbox = { state: load(rows, this.#held, this.#generationFloor), queue: [], stopped: false, retry: null }
+    const state = load(rows, this.#held, this.#generationFloor)
+    // What was under way when it left memory is settled before anything else meets it.
+    const queue: Posted[] = isIdle(state) && state.approvals.length === 0 ? [] : [{ type: 'recovered' }]
+    const box: Mailbox = { state, queue, stopped: false, retry: null }
     this.#boxes.set(id, box)
     return box
   }
@@ -359,7 +364,6 @@ export class AgentSessionRuntimeService {
   #abandon(id: SessionId, box: Mailbox): void {
     this.#generationFloor = Math.max(this.#generationFloor, box.state.lastGeneration)
     this.#boxes.delete(id)
-    this.#givenUp.add(id)
     // What waits here was meant for a state that is gone.
     this.#refuseWaiting(box)
     box.queue = []
@@ -386,6 +390,8 @@ export class AgentSessionRuntimeService {
 type Settled = Exclude<CommitResult, { outcome: 'done' | 'unknown' }> | { outcome: 'done'; changes: Changes | null }
 
 const stackOf = (error: unknown): string => (error instanceof Error ? (error.stack ?? error.message) : String(error))
+
+const notFound = (id: SessionId): Answer => ({ ok: false, code: 'SESSION_NOT_FOUND', detail: id })
 
 const STORE_FAILED: Answer = { ok: false, code: 'STORE_FAILED', detail: '' }
 

@@ -32,6 +32,5 @@ export function sweep({ store, clock, runtime }: Omit<SweepPorts, 'report'>): vo
   store.dropFinalChunks(ago(GRACE_MS))
   store.forgetAnswers(ago(ANSWER_KEPT_MS))
   // A workspace that came back tells nobody; accepted rows are looked at again.
-  const loaded = new Set(runtime.loaded().map((session) => session.id))
-  for (const id of store.sessionsOwing()) runtime.post(id, loaded.has(id) ? { type: 'delivery-kicked' } : { type: 'recovered' })
+  for (const id of store.sessionsOwing()) runtime.wake(id)
 }
