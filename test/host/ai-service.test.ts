@@ -35,7 +35,7 @@ function service(): { ai: AiService; posted: unknown[] } {
     report: () => undefined,
   })
   const messages = { input: (): Message | null => null } as unknown as ConstructorParameters<typeof AiService>[0]['messages']
-  return { ai: new AiService({ connections, messages, post: (_id, event) => void posted.push(event) }), posted }
+  return { ai: new AiService({ connections, messages, follow: (_id, event) => void posted.push(event) }), posted }
 }
 
 test('an agent-session topic without the metadata of its turn is refused', () => {

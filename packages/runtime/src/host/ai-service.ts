@@ -8,7 +8,7 @@ import type { Effect } from '../core/effect.ts'
 import type { MessageId, SessionId, TurnId } from '../core/types.ts'
 import type { Connections } from './connections.ts'
 import type { AgentSessionMessageService } from './message-service.ts'
-import type { Posted } from './mailbox.ts'
+import type { HostEvent } from '../core/event.ts'
 
 export const AGENT_SESSION_TOPIC = 'agent-session:'
 
@@ -26,7 +26,7 @@ export class MissingRuntimeMetadata extends Error {
   override name = 'MissingRuntimeMetadata'
 }
 
-export type AiPorts = { connections: Connections; messages: AgentSessionMessageService; post(sessionId: SessionId, event: Posted): void }
+export type AiPorts = { connections: Connections; messages: AgentSessionMessageService; follow(sessionId: SessionId, event: HostEvent): void }
 
 export class AiService {
   readonly #ports: AiPorts
@@ -46,14 +46,14 @@ export class AiService {
     } catch (error) {
       // A turn that is committed as sent must end, also when its message cannot be read now.
       const message = error instanceof Error ? error.message : String(error)
-      return this.#ports.post(runtime.sessionId, { type: 'send-failed', generation, turnId, message })
+      return this.#ports.follow(runtime.sessionId, { type: 'send-failed', generation, turnId, message })
     }
     this.openTurnStream(runtime.sessionId, admission, seed)
   }
 
   /** Admits the turn by `connection.send`; the connection exists, since the core sends only to a live one. */
   openTurnStream(sessionId: SessionId, admission: StreamRequest['admission'], seed: readonly Message[]): void {
-    const { connections, post } = this.#ports
+    const { connections, follow } = this.#ports
     const { generation, turnId, inputId, kind, steer, headless } = admission
     const input = seed.find((message) => message.role === 'user')
     const ok = connections.with(sessionId, generation, (connection) =>
@@ -67,7 +67,7 @@ export class AiService {
         seed: null,
       }),
     )
-    if (!ok) post(sessionId, { type: 'send-failed', generation, turnId, message: 'The agent could not take the message.' })
+    if (!ok) follow(sessionId, { type: 'send-failed', generation, turnId, message: 'The agent could not take the message.' })
   }
 
   /** The user row; the assistant row is empty and known by `messageId`, so it is not read. */

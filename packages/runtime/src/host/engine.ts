@@ -83,7 +83,7 @@ export function createEngine(ports: EnginePorts): Engine {
     validate: ports.validateDelivery,
     post: (id, event) => runtime.post(id, event),
   })
-  const ai = new AiService({ connections, messages, post: (id, event) => runtime.post(id, event) })
+  const ai = new AiService({ connections, messages, follow: (id, event) => runtime.follow(id, event) })
   const timers = new SessionTimers(clock, ports.timers ?? TIMER_MS, (id, timer, key) =>
     runtime.post(id, { type: 'timer-fired', timer, key }),
   )

@@ -8,6 +8,8 @@ export type Posted = CommandEvent | HostEvent | { type: 'driver'; generation: Ge
 export type Mailbox = {
   state: Session
   queue: Posted[]
+  /** While effects run: how many events they have put before the queue. */
+  following: number | null
   /** Nothing is processed any more: the host stops, or the session was given up. */
   stopped: boolean
   /** The head could not be saved: how often it was tried, and the timer that tries again. */

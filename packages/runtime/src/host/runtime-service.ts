@@ -5,7 +5,7 @@
  * its own: the state is core's, the boxes are handles.
  */
 import type { Answer, Effect } from '../core/effect.ts'
-import type { CommandEvent, DriverEvent } from '../core/event.ts'
+import type { CommandEvent, DriverEvent, HostEvent } from '../core/event.ts'
 import { load } from '../core/recovery.ts'
 import { step } from '../core/step.ts'
 import type { Generation, Session, SessionId } from '../core/types.ts'
@@ -96,6 +96,17 @@ export class AgentSessionRuntimeService {
     this.#drain(id, box)
   }
 
+  /**
+   * What an effect has to say about itself (it was refused, it failed, it is done): the next event of its
+   * session, before whatever waits there, so that it meets the state that its effect came from.
+   */
+  follow(id: SessionId, event: HostEvent): void {
+    const box = this.#boxes.get(id)
+    if (box === undefined || box.following === null) return this.post(id, event)
+    box.queue.splice(box.following, 0, event)
+    box.following += 1
+  }
+
   driverEvent(id: SessionId, generation: Generation, event: DriverEvent): void {
     this.post(id, { type: 'driver', generation, event })
   }
@@ -162,7 +173,7 @@ export class AgentSessionRuntimeService {
     const state = load(rows, this.#held, this.#generationFloor)
     // What was under way when it left memory is settled before anything else meets it.
     const queue: Posted[] = isIdle(state) && state.approvals.length === 0 ? [] : [{ type: 'recovered' }]
-    const box: Mailbox = { state, queue, stopped: false, retry: null }
+    const box: Mailbox = { state, queue, following: null, stopped: false, retry: null }
     this.#boxes.set(id, box)
     return box
   }
@@ -211,7 +222,7 @@ export class AgentSessionRuntimeService {
     if (result.dropped) this.#ports.report('stale-event', id, event.type === 'driver' ? event.event.type : event.type)
     if (result.writes.length === 0) {
       box.state = result.session
-      this.#act(id, box.state, result.effects)
+      this.#act(id, box, result.effects)
       return true
     }
     const { session, writes } = result
@@ -232,7 +243,7 @@ export class AgentSessionRuntimeService {
     if (outcome.outcome === 'done') {
       box.state = session
       this.#publish(id, session, outcome.changes)
-      this.#act(id, session, result.effects)
+      this.#act(id, box, result.effects)
       return true
     }
     return this.#notSaved(id, box, event, outcome, tries)
@@ -372,17 +383,19 @@ export class AgentSessionRuntimeService {
 
   #closeAgent(id: SessionId, box: Mailbox, reason: 'persistence' | 'quarantined'): void {
     const { connection } = box.state
-    if (connection.phase !== 'none') this.#act(id, box.state, [{ type: 'close-connection', generation: connection.generation, reason }])
+    if (connection.phase !== 'none') this.#act(id, box, [{ type: 'close-connection', generation: connection.generation, reason }])
   }
 
-  #act(id: SessionId, session: Session, effects: readonly Effect[]): void {
+  #act(id: SessionId, box: Mailbox, effects: readonly Effect[]): void {
+    box.following = 0
     for (const effect of effects) {
       try {
-        this.#ports.interpret(session, effect)
+        this.#ports.interpret(box.state, effect)
       } catch (error) {
         this.#ports.report('effect-failed', id, `${effect.type}: ${stackOf(error)}`)
       }
     }
+    box.following = null
   }
 }
 

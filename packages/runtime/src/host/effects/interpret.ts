@@ -75,7 +75,7 @@ export function interpret(services: EffectServices, session: Session, effect: Ef
     case 'look-for-delivery':
       return services.deliveries.look(id, effect.look)
     case 'finalize-delivery':
-      return runtime.post(id, { type: 'delivery-finalizing', messageId: effect.messageId })
+      return runtime.follow(id, { type: 'delivery-finalizing', messageId: effect.messageId })
     case 'kick-session':
       return runtime.post(effect.sessionId, { type: 'delivery-kicked' })
     case 'drop-session':
@@ -93,7 +93,7 @@ function redirect(services: EffectServices, sessionId: SessionId, effect: Extrac
       taken = connection.redirect?.({ turnId: effect.turnId, inputId: effect.inputId, parts: input.parts }) ?? false
     })
   }
-  if (!taken) services.runtime.post(sessionId, { type: 'redirect-refused', generation: effect.generation, inputId: effect.inputId })
+  if (!taken) services.runtime.follow(sessionId, { type: 'redirect-refused', generation: effect.generation, inputId: effect.inputId })
 }
 
 function publishActivity(services: EffectServices, sessionId: SessionId, messageId: MessageId | null, activity: Activity): void {
