@@ -11,26 +11,27 @@ afterEach(() => stopTestHosts())
 
 const DISK: CommitResult = { outcome: 'failed', message: 'disk I/O error' }
 
-/** Commits that close a turn fail, so many times. */
-function failingEnds(times: number, result: CommitResult = DISK): { wrap(store: Store): Store; left(): number } {
-  let left = times
+const FENCE: CommitResult = { outcome: 'refused', reason: 'fence', detail: 'somebody else' }
+
+const times = (n: number, result: CommitResult): CommitResult[] => Array.from({ length: n }, () => result)
+
+/** Commits that close a turn have these outcomes before one is saved. */
+function failingEnds(outcomes: readonly CommitResult[]): { wrap(store: Store): Store; left(): number } {
+  const rest = [...outcomes]
   return {
-    left: () => left,
+    left: () => rest.length,
     wrap: (store) => ({
       ...store,
       commit(commit, content): CommitResult {
-        if (left > 0 && commit.writes.some((write) => write.type === 'close-turn')) {
-          left -= 1
-          return result
-        }
-        return store.commit(commit, content)
+        const result = commit.writes.some((write) => write.type === 'close-turn') ? rest.shift() : undefined
+        return result ?? store.commit(commit, content)
       },
     }),
   }
 }
 
-async function endOf(times: number): Promise<{ row: Message; host: TestHost }> {
-  const faults = failingEnds(times)
+async function endOf(failures: number): Promise<{ row: Message; host: TestHost }> {
+  const faults = failingEnds(times(failures, DISK))
   const host = await startTestHost({ store: faults.wrap, clock: hastyClock(50) })
   const { sessionId } = await furnishSession(host.client)
   const { messageId } = await host.client.sessions.send(sessionId, { text: 'say kept' })
@@ -69,7 +70,7 @@ test('ten times: the row is an error with its code, what was shown is kept, the 
 })
 
 test('refused, and the quarantine is refused too: the row is closed when the session is used again', async () => {
-  const faults = failingEnds(2, { outcome: 'refused', reason: 'fence', detail: 'somebody else' })
+  const faults = failingEnds(times(2, FENCE))
   const host = await startTestHost({ store: faults.wrap })
   const { sessionId } = await furnishSession(host.client)
   const { messageId } = await host.client.sessions.send(sessionId, { text: 'say lost' })
@@ -80,6 +81,26 @@ test('refused, and the quarantine is refused too: the row is closed when the ses
   const answered = await until('the next answer', () => rowOf(next.messageId))
   assert.equal(answered.status, 'success')
   assert.equal((await rowOf(messageId))?.status, 'interrupted')
+  await host.stop()
+})
+
+test('refused, and the quarantine cannot be saved for long: the row says why it closed, and nothing has run meanwhile', async () => {
+  const faults = failingEnds([FENCE, ...times(10, DISK)])
+  const host = await startTestHost({ store: faults.wrap, clock: hastyClock(50) })
+  const { sessionId } = await furnishSession(host.client)
+  const { messageId } = await host.client.sessions.send(sessionId, { text: 'wait a' })
+  const waiting = await host.client.sessions.send(sessionId, { text: 'say later', when: 'queue' })
+  host.driver.release('a')
+  const items = async (): Promise<Message[]> => (await host.client.sessions.transcript(sessionId)).items
+  const row = await until(
+    'the row to be final',
+    async () => (await items()).find((each) => each.replyTo === messageId && each.status !== 'pending') ?? null,
+  )
+  assert.deepEqual([row.errorCode, faults.left()], ['INTERNAL_QUARANTINE', 0])
+  assert.equal(
+    (await items()).some((each) => each.replyTo === waiting.messageId),
+    false,
+  )
   await host.stop()
 })
 

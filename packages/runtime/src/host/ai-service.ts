@@ -26,7 +26,11 @@ export class MissingRuntimeMetadata extends Error {
   override name = 'MissingRuntimeMetadata'
 }
 
-export type AiPorts = { connections: Connections; messages: AgentSessionMessageService; follow(sessionId: SessionId, event: HostEvent): void }
+export type AiPorts = {
+  connections: Connections
+  messages: AgentSessionMessageService
+  follow(sessionId: SessionId, event: HostEvent): void
+}
 
 export class AiService {
   readonly #ports: AiPorts

@@ -333,12 +333,11 @@ export class AgentSessionRuntimeService {
 
   #retry(id: SessionId, box: Mailbox, event: Posted, tries: number): void {
     box.retry = null
-    const exhausted = tries > RETRY_DELAYS_MS.length && event.type !== 'terminal-persistence-failed'
-    if (exhausted) {
-      // Nothing of what it does can be saved: the agent is ended now, not when the store takes writes again.
-      this.#closeAgent(id, box, 'persistence')
-      box.queue.unshift({ type: 'terminal-persistence-failed' })
-    } else {
+    const exhausted = tries > RETRY_DELAYS_MS.length
+    // Nothing of what it does can be saved: the agent is ended now, not when the store takes writes again.
+    if (exhausted && tries === RETRY_DELAYS_MS.length + 1) this.#closeAgent(id, box, 'persistence')
+    if (exhausted && !isLastResort(event)) box.queue.unshift({ type: 'terminal-persistence-failed' })
+    else {
       this.#draining = true
       try {
         if (box.queue[0] === event && this.#process(id, box, event, tries)) box.queue.splice(box.queue.indexOf(event), 1)
@@ -410,3 +409,7 @@ const STORE_FAILED: Answer = { ok: false, code: 'STORE_FAILED', detail: '' }
 
 /** All tries are used up: commands are refused until the store takes writes again. */
 const isBlocked = (box: Mailbox): boolean => box.retry !== null && box.retry.tries > RETRY_DELAYS_MS.length
+
+/** Repeated until it is saved: each is the least that can be said of a session in that case, and nothing may come before it. */
+const isLastResort = (event: Posted): boolean =>
+  event.type === 'recovered' || event.type === 'session-quarantined' || event.type === 'terminal-persistence-failed'
