@@ -64,6 +64,9 @@ export type Temper = {
 /** Thrown where the contract says that a driver must not throw. */
 export const PLANNED_THROW = 'planned: the driver throws'
 
+/** An id that names nothing. */
+const UNKNOWN = 'gone'
+
 const MOMENTS = [
   'context-usage',
   'supported-commands',
@@ -73,7 +76,7 @@ const MOMENTS = [
   'background-flow-chunk',
 ] as const
 
-const isMoment = (type: string): type is (typeof MOMENTS)[number] => MOMENTS.some((moment) => moment === type)
+const isMoment = (type: DriverEvent['type']): type is (typeof MOMENTS)[number] => MOMENTS.some((moment) => moment === type)
 
 export class SimConnection implements AgentRuntimeConnection {
   readonly input: ConnectInput
@@ -206,8 +209,11 @@ export class SimConnection implements AgentRuntimeConnection {
 
   #startAutonomous(): void {
     const turn = this.#newTurn(this.input.ports.newId(), null, 'autonomous', false)
-    if (this.turn !== null) this.waiting = this.turn
-    this.turn = turn
+    // One turn too many is announced all the same; the host will have none of it, nor of this agent.
+    if (this.waiting === null && this.turn?.kind !== 'autonomous') {
+      this.waiting = this.turn
+      this.turn = turn
+    }
     this.#emit({ type: 'autonomous-turn-state', state: 'started', turnId: turn.turnId })
   }
 
@@ -223,7 +229,8 @@ export class SimConnection implements AgentRuntimeConnection {
     if (turn.granted.length > 0 && random.chance(0.8)) return this.#consume(turn)
     if (turn.consumed.length > 0 && random.chance(0.8)) return this.#boundary(turn)
     if (turn.stash.length > 0 && turn.offering === null && random.chance(0.9)) return this.#offer(turn)
-    if (!calm && this.waiting === null && turn.kind === 'user' && random.chance(this.#temper.autonomous)) return this.#startAutonomous()
+    if (!calm && random.chance(this.waiting === null ? this.#temper.autonomous : this.#temper.autonomous / 10))
+      return this.#startAutonomous()
     if (turn.kind !== 'compaction' && random.chance(this.#temper.ask)) return this.#ask(turn)
     this.#other(turn)
   }
@@ -358,9 +365,11 @@ export class SimConnection implements AgentRuntimeConnection {
     this.#emit({ type: 'tool-approval-withdrawn', approvalId, reason: 'interrupted' })
   }
 
-  /** Does at once what is wished, if an agent as it is now could; for histories that look for one event. */
-  wish(type: string): boolean {
-    const { turn } = this
+  /**
+   * Does at once what is wished, if an agent as it is now could; for histories that look for one event.
+   * What it has nothing real to say of it says of something that nobody knows.
+   */
+  wish(type: DriverEvent['type']): boolean {
     if (this.phase === 'down') return false
     if (type === 'connection-closed') this.#down(this.closing ? null : 'AGENT_PROCESS_LOST', '')
     else if (this.phase === 'coming') {
@@ -369,27 +378,69 @@ export class SimConnection implements AgentRuntimeConnection {
     } else if (isMoment(type)) this.#moment(type)
     else if (type === 'resume-token') this.#token()
     else if (type === 'compaction-start' || type === 'compaction-complete' || type === 'compaction-error') this.#compaction(type)
-    else if (type === 'autonomous-turn-state' && this.waiting === null) this.#startAutonomous()
-    else return turn !== null && this.#wishOfTurn(turn, type)
+    else if (type === 'autonomous-turn-state') this.#startAutonomous()
+    else return this.#wishOfTurn(type)
     return true
   }
 
-  #wishOfTurn(turn: SimTurn, type: string): boolean {
-    if (type === 'chunk') this.#say(turn)
-    else if (type === 'usage') this.#usage(turn)
-    else if (type === 'api-retry') this.#retry(turn)
-    else if (type === 'turn-complete') this.#complete(turn, turn.interrupted ? 'stopped' : 'success')
-    else if (type === 'error') this.#fail(turn)
-    else if (type === 'tool-approval-request' && turn.asking === null && turn.kind !== 'compaction') this.#ask(turn)
-    else if (type === 'tool-approval-withdrawn' && turn.asking !== null) this.#withdraw(turn)
-    else if (type === 'tool-approval-applied' && turn.asking !== null && turn.asking.decision !== null)
-      this.#useDecision(turn, turn.asking.id, turn.asking.decision)
-    else if (type === 'steer-offering' && turn.stash.length > 0 && turn.offering === null) this.#offer(turn)
-    else if (type === 'steer-consumed' && turn.granted.length > 0) this.#consume(turn)
-    else if (type === 'steer-boundary' && turn.consumed.length > 0) this.#boundary(turn)
-    else if (type === 'steer-undelivered' && turn.stash.length + turn.granted.length > 0) this.#handBack(turn)
-    else return false
+  #wishOfTurn(type: DriverEvent['type']): boolean {
+    const turns = [this.turn, this.waiting].filter((each) => each !== null)
+    const asking = turns.find((turn) => turn.asking !== null && (type === 'tool-approval-withdrawn' || turn.asking.decision !== null))
+    if (type === 'tool-approval-withdrawn') {
+      if (asking === undefined) this.#emit({ type, approvalId: UNKNOWN, reason: 'interrupted' })
+      else this.#withdraw(asking)
+    } else if (type === 'tool-approval-applied') {
+      if (asking?.asking == null || asking.asking.decision === null) this.#emit({ type, approvalId: UNKNOWN })
+      else this.#useDecision(asking, asking.asking.id, asking.asking.decision)
+    } else {
+      if (turns.length === 0) return false
+      return this.#wishOf(this.#random.pick(turns), type)
+    }
     return true
+  }
+
+  #wishOf(turn: SimTurn, type: DriverEvent['type']): boolean {
+    const { turnId } = turn
+    const none = { turnId, inputIds: [UNKNOWN] }
+    switch (type) {
+      case 'chunk':
+        this.#say(turn)
+        return true
+      case 'usage':
+        this.#usage(turn)
+        return true
+      case 'api-retry':
+        this.#retry(turn)
+        return true
+      case 'turn-complete':
+        this.#complete(turn, turn.interrupted ? 'stopped' : 'success')
+        return true
+      case 'error':
+        this.#fail(turn)
+        return true
+      case 'tool-approval-request':
+        if (turn.asking !== null || turn.kind === 'compaction') return false
+        this.#ask(turn)
+        return true
+      case 'steer-offering':
+        if (turn.stash.length > 0 && turn.offering === null) this.#offer(turn)
+        else this.#emit({ type, offeringId: UNKNOWN, ...none })
+        return true
+      case 'steer-consumed':
+        if (turn.granted.length > 0) this.#consume(turn)
+        else this.#emit({ type, ...none })
+        return true
+      case 'steer-boundary':
+        if (turn.consumed.length > 0) this.#boundary(turn)
+        else this.#emit({ type, ...none })
+        return true
+      case 'steer-undelivered':
+        if (turn.stash.length + turn.granted.length > 0) this.#handBack(turn)
+        else this.#emit({ type, ...none })
+        return true
+      default:
+        return false
+    }
   }
 
   #endTurn(turn: SimTurn, calm: boolean): void {
@@ -411,7 +462,8 @@ export class SimConnection implements AgentRuntimeConnection {
   }
 
   #next(turn: SimTurn): void {
-    if (this.turn === turn) {
+    if (this.waiting === turn) this.waiting = null
+    else if (this.turn === turn) {
       this.turn = this.waiting
       this.waiting = null
     }

@@ -9,12 +9,6 @@ import type { Posted } from '../packages/runtime/src/host/mailbox.ts'
 /** Visits a cell should have (ARCHITECTURE, How it is tested). */
 export const VISITS = 100
 
-/** Histories kept of each state, to meet it again on different ways. */
-const WITNESSES = 40
-
-/** How to meet a state again: the history, and the operation in which it was met. */
-export type Witness = { seed: number; ops: number; rate: number; op: number }
-
 /** A fault of one visit: a crash at a point of it (`before commit`, `after commit`, `after <effect>`), or an outcome of its commit. */
 export type CellFault = { kind: 'crash'; point: string } | { kind: 'failed' | 'refused' | 'unknown-saved' | 'unknown-not-saved' }
 
@@ -30,17 +24,48 @@ export type CellCount = {
   effects: Map<string, number>
 }
 
-/** The finite tuple: phase, connection, turn, what waits behind it, and what the host is about to decide. */
+/** The finite tuple. `decision`: what the host is about to decide. */
+export type CellState = {
+  phase: 'active' | 'held' | 'quarantined' | 'deleted'
+  connection: Session['connection']['phase']
+  turn: 'none' | 'starting' | 'open' | 'stopping'
+  deferred: boolean
+  decision: '-' | 'seeking' | 'finalizing'
+}
+
+const PHASES = ['active', 'held', 'quarantined', 'deleted'] as const
+const CONNECTIONS = ['none', 'connecting', 'live', 'closing'] as const
+const TURNS = ['none', 'starting', 'open', 'stopping'] as const
+const DECISIONS = ['-', 'seeking', 'finalizing'] as const
+
+/** Every combination there is, whether it can be or not. */
+export const STATES: readonly CellState[] = PHASES.flatMap((phase) =>
+  CONNECTIONS.flatMap((connection) =>
+    TURNS.flatMap((turn) =>
+      [false, true].flatMap((deferred) => DECISIONS.map((decision) => ({ phase, connection, turn, deferred, decision }))),
+    ),
+  ),
+)
+
+export const nameOf = ({ phase, connection, turn, deferred, decision }: CellState): string =>
+  [phase, connection, turn, deferred ? 'deferred' : '-', decision].join('/')
+
+const BY_NAME = new Map(STATES.map((state) => [nameOf(state), state]))
+
+export function parseState(name: string): CellState {
+  const state = BY_NAME.get(name)
+  if (state === undefined) throw new Error(`no such state: ${name}`)
+  return state
+}
+
 export function cellState(s: Session): string {
-  const turn = s.turn === null ? 'none' : s.turn.stop !== null ? 'stopping' : s.turn.phase
-  const decides = s.seeking !== null ? 'seeking' : s.finalizing !== null ? 'finalizing' : '-'
-  return [
-    s.phase === 'active' ? (s.held ? 'held' : 'active') : s.phase,
-    s.connection.phase,
-    turn,
-    s.deferred === null ? '-' : 'deferred',
-    decides,
-  ].join('/')
+  return nameOf({
+    phase: s.phase === 'active' ? (s.held ? 'held' : 'active') : s.phase,
+    connection: s.connection.phase,
+    turn: s.turn === null ? 'none' : s.turn.stop !== null ? 'stopping' : s.turn.phase,
+    deferred: s.deferred !== null,
+    decision: s.seeking !== null ? 'seeking' : s.finalizing !== null ? 'finalizing' : '-',
+  })
 }
 
 /** Stale events are one event, whatever they say, but for those that are answered: the core looks at nothing else of them. */
@@ -54,16 +79,26 @@ export function cellEvent(before: Session, event: Posted): string {
 
 export class Cells {
   readonly counts = new Map<string, CellCount>()
-  readonly witnesses = new Map<string, Witness[]>()
+  /** Of each cell: the other states it led to, and how often. */
+  readonly led = new Map<string, Map<string, number>>()
   #current: CellCount | null = null
+  /** The cell each session met last. */
+  #last = new Map<string, { state: string; key: string }>()
 
-  visit(state: string, event: string, witness: Witness | null): void {
+  visit(sessionId: string, state: string, event: string): void {
     const key = `${state} ${event}`
     let count = this.counts.get(key)
     if (count === undefined) this.counts.set(key, (count = emptyCount()))
     count.visits += 1
     this.#current = count
-    if (witness !== null) this.#remember(state, witness)
+    const last = this.#last.get(sessionId)
+    if (last !== undefined && last.state !== state) add(this.led, last.key, state)
+    this.#last.set(sessionId, { state, key })
+  }
+
+  /** Another life begins: nothing led to what is met first. */
+  restart(): void {
+    this.#last.clear()
   }
 
   /** What happens now belongs to no cell. */
@@ -89,12 +124,12 @@ export class Cells {
     else if (point === 'after commit') count.crashAfter += 1
     else if (point.startsWith(AFTER)) count.effects.set(point.slice(AFTER.length), (count.effects.get(point.slice(AFTER.length)) ?? 0) + 1)
   }
+}
 
-  #remember(state: string, witness: Witness): void {
-    let known = this.witnesses.get(state)
-    if (known === undefined) this.witnesses.set(state, (known = []))
-    if (known.length < WITNESSES && known.at(-1)?.seed !== witness.seed) known.push(witness)
-  }
+function add(led: Cells['led'], key: string, state: string): void {
+  let to = led.get(key)
+  if (to === undefined) led.set(key, (to = new Map()))
+  to.set(state, (to.get(state) ?? 0) + 1)
 }
 
 export const AFTER = 'after '

@@ -1,52 +1,85 @@
-/**
- * Fills the cells that random histories leave open: for each state that has some, histories are
- * played again that came to it, each forked shortly before and hunting for what is missing.
- */
-import { isFull, lacking, VISITS, type Cells, type Witness } from './cells.ts'
+/** Fills the cells that random histories leave open, by histories that hunt for what they lack. */
+import { emptyCount, isFull, lacking, nameOf, STATES, VISITS, type CellCount, type Cells } from './cells.ts'
 import type { Hunt, Want } from './hunt.ts'
-import { simulate } from './simulate.ts'
+import { EVENTS, impossible, isCommandEvent, isPassing, noState } from './possible.ts'
+import { parseState } from './cells.ts'
+import { preludes, routeTo, writers } from './routes.ts'
+import { simulate, type Outcome } from './simulate.ts'
 
-export type Filled = { runs: number; open: number; failure: string | null; log: string[] }
+/** Cells one history hunts for at the most, and visits of each. */
+const CELLS = 12
+const TIMES = 3
+/** Long enough to reach any state and to be there a while. */
+const OPS = 60
+/** Chance of an unplanned fault at each point, in every other hunt. */
+const RATE = 0.003
+/** A commit that is tried again and again is given up after so many. */
+const TRIES = 5
 
-/** Hunts of one state in one round, and what one of them looks for at the most. */
-const HUNTS = 40
-const WANTS = 12
-/** How long before the state was met a history may fork. */
-const FORK_BEFORE = 6
+export type Cell = { key: string; state: string; event: string }
 
-export function fill(cells: Cells, round: number): Filled {
-  const result: Filled = { runs: 0, open: 0, failure: null, log: [] }
-  for (const [state, witnesses] of Array.from(cells.witnesses)) {
-    for (let each = 0; each < HUNTS; each += 1) {
-      const wants = wanted(cells, state)
-      const witness = witnesses[(round * HUNTS + each) % witnesses.length]
-      if (wants.length === 0 || witness === undefined) break
-      const { seed, ops, rate } = witness
-      const options = { seed, ops, rate, hunt: hunt(state, witness, wants, round * HUNTS + each) }
-      const outcome = simulate({ ...options, fault: null, cells })
-      result.runs += 1
-      if (outcome.failure === null) continue
-      return { ...result, failure: `--replay '${JSON.stringify(options)}': ${outcome.failure}`, log: outcome.log }
-    }
-  }
-  result.open = [...cells.counts.values()].filter((count) => !isFull(count)).length
-  return result
+const ALL: readonly Cell[] = STATES.filter((state) => noState(state) === null).flatMap((each) => {
+  const state = nameOf(each)
+  return EVENTS.filter((event) => impossible(state, event) === null).map((event) => ({ key: `${state} ${event}`, state, event }))
+})
+
+/** Possible cells that are not full. */
+export function openCells(cells: Cells): Cell[] {
+  return ALL.filter(({ key }) => !isFull(cells.counts.get(key) ?? emptyCount()))
 }
 
-function hunt(state: string, { seed, op }: Witness, wants: Want[], no: number): Hunt {
-  const offset = (no * 7) % wants.length
-  const some = [...wants.slice(offset), ...wants.slice(0, offset)].slice(0, WANTS)
-  return { state, wants: some, forkAt: Math.max(0, op - (no % FORK_BEFORE)), fork: seed * 1009 + no }
+/** The states that have open cells. */
+export const openStates = (cells: Cells): string[] => [...new Set(openCells(cells).map(({ state }) => state))]
+
+export type HuntRun = Outcome & { replay: string }
+
+/** One hunt in that state; null when nothing is left to look for. `no`: which one, for its seed and for what it looks for. */
+export function huntOnce(cells: Cells, state: string, no: number): HuntRun | null {
+  const open = openCells(cells).filter((cell) => cell.state === state)
+  if (open.length === 0) return null
+  const options = { seed: no, ops: OPS, rate: no % 2 === 0 ? 0 : RATE, hunt: hunt(cells, state, open, no) }
+  return { ...simulate({ ...options, fault: null, cells }), replay: JSON.stringify(options) }
 }
 
-/** What the cells of a state lack: each fault once, then visits, the emptiest cells first. */
-function wanted(cells: Cells, state: string): Want[] {
-  const open = [...cells.counts].filter(([key, count]) => key.startsWith(`${state} `) && !isFull(count))
-  const event = (key: string): string => key.slice(state.length + 1)
-  const faults = open.flatMap(([key, count]) => lacking(count).map((fault): Want => ({ event: event(key), fault })))
-  const scarce = open.filter(([, count]) => count.visits < VISITS).toSorted((a, b) => a[1].visits - b[1].visits)
-  const visits = scarce.flatMap(([key, count]) => times(VISITS - count.visits, { event: event(key), fault: null }))
-  return [...faults, ...visits]
+function hunt(cells: Cells, state: string, open: readonly Cell[], no: number): Hunt {
+  const scarce = open.toSorted((a, b) => visitsOf(cells, a) - visitsOf(cells, b))
+  // The scarcest first, and by turns all of them.
+  const offset = no % 2 === 0 ? 0 : (no * 7) % scarce.length
+  const some = [...scarce.slice(offset), ...scarce.slice(0, offset)].slice(0, CELLS)
+  const wants = some.flatMap((cell) => wantsOf(cells, cell, no))
+  const leading = some.flatMap((cell) => preludes(cells, state, cell.event))
+  const targets = leading.length === 0 ? [state] : [...new Set(leading.map((want) => want.state))]
+  const route = routeTo(cells, targets)
+  const direct = routeTo(cells, [state])
+  // Within the quarantine it is one way only.
+  for (const from of Object.keys(direct)) if (leading.length === 0 || from.startsWith('quarantined/')) route[from] = direct[from] ?? []
+  return { state, wants: [...wants, ...leading.flatMap((want) => Array.from({ length: TIMES }, () => want))], route }
 }
 
-const times = (n: number, want: Want): Want[] => Array.from({ length: Math.min(n, 3) }, () => want)
+const visitsOf = (cells: Cells, { key }: Cell): number => cells.counts.get(key)?.visits ?? 0
+
+function wantsOf(cells: Cells, { key, state, event }: Cell, no: number): Want[] {
+  const count = cells.counts.get(key) ?? emptyCount()
+  const faults = lacking(count).map((fault): Want => ({ state, event, fault }))
+  const visits = Array.from({ length: Math.min(TIMES, VISITS - count.visits) }, (): Want => ({ state, event, fault: null }))
+  const wants = [...faults, ...visits]
+  return wants.flatMap((want) => [...leadUp(cells, want, no), want])
+}
+
+/** A quarantine follows a refused commit, a failed persistence one that is given up. */
+function leadUp(cells: Cells, { state, event }: Want, no: number): Want[] {
+  if (event !== 'session-quarantined' && event !== 'terminal-persistence-failed') return []
+  const passing = isPassing(parseState(state))
+  const known = writers(cells, state).filter((each) => event === 'session-quarantined' || (!isCommandEvent(each) && each !== 'recovered'))
+  const writer = passing ? known.find((each) => each === 'delivery-finalizing' || each === 'recovered') : known[no % known.length]
+  if (writer === undefined) return []
+  if (event === 'session-quarantined') return [{ state, event: writer, fault: { kind: 'refused' } }]
+  return Array.from({ length: TRIES }, (): Want => ({ state, event: writer, fault: { kind: 'failed' } }))
+}
+
+export type Tally = { open: number; full: number; met: number; possible: number }
+
+export function tally(cells: Cells): Tally {
+  const counts = ALL.flatMap(({ key }): CellCount[] => [cells.counts.get(key) ?? []].flat())
+  return { possible: ALL.length, met: counts.length, full: counts.filter(isFull).length, open: openCells(cells).length }
+}

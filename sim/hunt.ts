@@ -1,45 +1,54 @@
 /**
- * A history that looks for rare cells: it plays a known one up to the operation in which the state
- * was met, goes its own way from there, and whenever a session is in that state brings about one of
- * the events that are wanted, with the fault that is wanted.
+ * A history that looks for rare cells: it goes the way that is known to lead to a state, and there
+ * brings about the events that are wanted, with the faults that are wanted.
  */
+import type { DriverEvent } from '../packages/runtime/src/core/event.ts'
 import { cellState, type CellFault } from './cells.ts'
-import { answerProbe, COMMANDS, deliver, late, moveAgent, passTime, toggleHold } from './workload.ts'
+import { answerProbe, COMMANDS, deliver, late, passTime, toggleHold } from './workload.ts'
 import type { World } from './world.ts'
 
-export type Want = { event: string; fault: CellFault | null }
+/** One visit of a cell; `fault` null: whatever comes of it. */
+export type Want = { state: string; event: string; fault: CellFault | null }
 
 export type Hunt = {
+  /** The state that is wanted. What else is wanted leads to it. */
   state: string
   wants: readonly Want[]
-  /** From this operation on the history is that of seed `fork`. */
-  forkAt: number
-  fork: number
+  /** From each state, the events that lead nearer. */
+  route: { [state: string]: readonly string[] }
 }
 
-/** Now and then it lets the world go on, so that the state is met with other things in it. */
-const PATIENCE = 0.3
+/** Now and then something else happens, so that the state is met with other things in it. */
+const DETOUR = 0.15
 
 /** One operation towards what is wanted; false when nothing of it can be done now. */
-export function pursue(world: World, hunt: Hunt): boolean {
+export function pursue(world: World, { state, route }: Hunt): boolean {
   const { random, wants } = world
-  if (world.op === hunt.forkAt) random.reseed(hunt.fork)
-  if (world.op < hunt.forkAt || wants.length === 0) return false
-  const id = world.sessions.find((each) => isIn(world, each, hunt.state))
-  if (id === undefined || random.chance(PATIENCE)) return false
-  return provoke(world, id, random.pick(wants).event)
+  if (random.chance(DETOUR)) return false
+  if (world.sessions.some((id) => world.engine.runtime.isRetrying(id))) {
+    passTime(world, true)
+    return true
+  }
+  const at = world.sessions.map((id) => ({ id, state: stateOf(world, id) })).filter((each) => each.state !== null)
+  const here = at.filter((each) => wants.some((want) => want.state === each.state))
+  const there = here.filter((each) => each.state === state)
+  for (const each of there.length > 0 ? there : here) {
+    const events = wants.filter((want) => want.state === each.state).map((want) => want.event)
+    if (provoke(world, each.id, random.pick(events))) return true
+  }
+  const ways = at.filter((each) => route[each.state ?? ''] !== undefined)
+  if (ways.length === 0) return false
+  const way = random.pick(ways)
+  return provoke(world, way.id, random.pick(route[way.state ?? ''] ?? []))
 }
 
-function isIn(world: World, id: string, state: string): boolean {
+function stateOf(world: World, id: string): string | null {
   const session = world.state(id)
-  return session !== null && cellState(session) === state
+  return session === null ? null : cellState(session)
 }
-
-/** Failures enough for a commit that is tried again until it is given up. */
-const TRIES = 6
 
 function provoke(world: World, id: string, event: string): boolean {
-  const { random, faults, temper } = world
+  const { random, temper } = world
   const command = COMMANDS[event as keyof typeof COMMANDS]
   if (command !== undefined) {
     prepare(world, id, event)
@@ -56,7 +65,11 @@ function provoke(world: World, id: string, event: string): boolean {
       late(world, id)
       return true
     case 'recovered':
-      world.kill()
+      owe(world, id)
+      // Under a hold only a session that was given up is loaded anew.
+      if (world.state(id)?.held === true) COMMANDS['stop-requested'](world, id)
+      else world.kill()
+      world.sweep()
       return true
     case 'hold-placed':
     case 'hold-released':
@@ -71,40 +84,39 @@ function provoke(world: World, id: string, event: string): boolean {
     case 'delivery-unroutable':
     case 'commit-refused:claim':
       world.verdict = VERDICT_OF[event]
-      answerProbe(world, id)
-      return true
-    case 'delivery-finalizing':
-    case 'commit-refused:finish':
-      deliver(world, id)
-      return true
+      if (answerProbe(world, id)) return true
+      world.verdict = null
+      return owe(world, id)
     case 'session-quarantined':
       // Whatever of it is saved next is refused.
-      faults.failNext('refused')
+      world.faults.failNext('refused')
       COMMANDS[random.pick(['message-submitted', 'stop-requested', 'queue-run', 'session-updated'] as const)](world, id)
-      return true
-    case 'terminal-persistence-failed':
-      faults.failNext('failed', TRIES)
-      if (!moveAgent(world, false, id)) return false
-      for (let each = 0; each < TRIES; each += 1) passTime(world, true)
       return true
     case 'send-failed':
       temper.throws = 0.5
       return false
     case 'redirect-refused':
       temper.refuse = 0.9
-      COMMANDS['message-submitted'](world, id)
+      COMMANDS[random.pick(['message-submitted', 'message-edited'] as const)](world, id)
       return true
     default: {
       const connection = world.connections.find((each) => each.input.sessionId === id)
       if (connection === undefined) return false
       let done = false
       world.guarded(() => {
-        done = connection.wish(event)
+        done = connection.wish(event as DriverEvent['type'])
       })
       world.forgetDown()
       return done
     }
   }
+}
+
+/** Puts something into its inbox, now and then. */
+function owe(world: World, id: string): boolean {
+  if (!world.random.chance(0.5)) return false
+  deliver(world, id)
+  return true
 }
 
 /** A command about a waiting message needs one. */

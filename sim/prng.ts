@@ -4,8 +4,6 @@ export type Prng = {
   below(n: number): number
   chance(p: number): boolean
   pick<T>(items: readonly T[]): T
-  /** From here on it is the generator of another seed: the history forks. */
-  reseed(seed: number): void
 }
 
 const MULBERRY = 0x6d2b79f5
@@ -24,8 +22,5 @@ export function prng(seed: number): Prng {
     if (item === undefined) throw new Error('nothing to pick from')
     return item
   }
-  const reseed = (other: number): void => {
-    a = other >>> 0
-  }
-  return { next, below, chance: (p) => next() < p, pick, reseed }
+  return { next, below, chance: (p) => next() < p, pick }
 }

@@ -7,7 +7,7 @@
 import { writeFileSync } from 'node:fs'
 import { cellTable } from './cell-table.ts'
 import { Cells } from './cells.ts'
-import { fill } from './fill.ts'
+import { huntOnce, openStates, tally } from './fill.ts'
 import { everyPoint, KINDS } from './every.ts'
 import { simulate } from './simulate.ts'
 
@@ -20,6 +20,8 @@ const number = (name: string, fallback: number): number => Number(arg(name) ?? f
 const HISTORY_OPS = 80
 /** Per point of a history: with about 600 points a history it makes more than one fault in ten operations. */
 const FAULT_RATE = 0.012
+/** Hunts in one state, before the next one has its turn. */
+const HUNTS = 10
 /** Lines of the log shown of a failure. */
 const TAIL = 60
 
@@ -46,11 +48,19 @@ if (replay !== null) {
   add(outcome, outcome.failure)
 }
 for (let round = 1; round <= number('hunt', 0); round += 1) {
-  const filled = fill(cells, round)
-  totals.runs += filled.runs
-  add({ points: 0, commits: 0, crashes: 0, log: filled.log }, filled.failure)
-  console.log(`round ${round}: ${filled.runs} runs, ${filled.open} cells open of ${cells.counts.size}`)
-  if (filled.open === 0) break
+  for (const state of openStates(cells)) {
+    for (let each = 0; each < HUNTS; each += 1) {
+      const run = huntOnce(cells, state, round * 10000 + each)
+      if (run === null) break
+      totals.runs += 1
+      add(run, run.failure === null ? null : `--replay '${run.replay}': ${run.failure}`)
+    }
+  }
+  const { full, met, possible } = tally(cells)
+  console.log(
+    `round ${round}: ${totals.runs} runs, ${possible} cells, ${met} met, ${full} full; ${((performance.now() - started) / 1000).toFixed(0)} s`,
+  )
+  if (full === possible) break
 }
 
 const seconds = (performance.now() - started) / 1000

@@ -40,12 +40,13 @@ export function simulate(options: {
   hunt?: Hunt | null
   /** Sees each event with the session it meets. */ steps?: (session: Session, event: Event) => void
 }): Outcome {
+  const hunt = options.hunt ?? null
+  options.cells?.restart()
   const world = new World({
     seed: options.seed,
-    ops: options.ops,
     temper: TEMPER,
     mix: MIX,
-    hunt: options.hunt ?? null,
+    hunt,
     fault: options.fault,
     rate: options.rate,
     cells: options.cells ?? null,
@@ -53,8 +54,8 @@ export function simulate(options: {
   })
   try {
     for (let op = 0; op < options.ops && world.failure === null; op += 1) {
-      world.op = op
-      if (options.hunt === undefined || options.hunt === null || !pursue(world, options.hunt)) operate(world)
+      if (hunt !== null && world.wants.length === 0) break
+      if (hunt === null || !pursue(world, hunt)) operate(world)
       world.renew()
       if (world.failure === null) world.judgeRest()
     }

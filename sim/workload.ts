@@ -133,10 +133,12 @@ function remove(world: World, id: string): void {
 }
 
 /** A look into the inbox that took its time comes back. */
-export function answerProbe(world: World, id: string | null): void {
+export function answerProbe(world: World, id: string | null): boolean {
   const index = world.probes.findIndex((probe) => id === null || probe.sessionId === id)
   const [probe] = index < 0 ? [] : world.probes.splice(index, 1)
-  if (probe !== undefined) world.guarded(() => probe.done())
+  if (probe === undefined) return false
+  world.guarded(() => probe.done())
+  return true
 }
 
 /** Transaction A of a send: the row is in the inbox, then the receiver is kicked; a crash may lie between. */
@@ -238,7 +240,6 @@ export function late(world: World, id: string | null = null): void {
     'background-tasks',
     'steer-undelivered',
     'steer-offering',
-    'tool-approval-withdrawn',
   ]
   const wrong = random.chance(0.5)
   if (!wrong && inTime && unrepeatable.includes(event.type)) return

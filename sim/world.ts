@@ -18,7 +18,7 @@ import { sweep } from '../packages/runtime/src/host/sweep.ts'
 import { openSqliteStore } from '../packages/runtime/src/store/sqlite/open.ts'
 import type { CommitResult, Store } from '../packages/runtime/src/store/store.ts'
 import { PLANNED_THROW, simDriver, type SimConnection, type Temper } from './agent.ts'
-import { cellEvent, cellState, type CellFault, type Cells } from './cells.ts'
+import { cellEvent, cellState, type Cells } from './cells.ts'
 import { SimClock } from './clock.ts'
 import { faultyStore, type CommitFault, type FaultyStore } from './faulty-store.ts'
 import { AGENT_ID, furnishSession, furnishStore } from './furnish.ts'
@@ -37,8 +37,6 @@ const FIRST_SESSIONS = ['A', 'B']
 
 export type WorldOptions = {
   seed: number
-  /** Operations of the history, for whoever wants to play it again. */
-  ops: number
   temper: Temper
   mix: Mix
   fault: Fault | null
@@ -96,8 +94,6 @@ export class World {
   points = 0
   epoch = 0
   held = false
-  /** Operation of the history. */
-  op = 0
   /** What a history that hunts still wants to meet. */
   wants: Want[]
   /** Sessions that exist; one that was deleted is replaced by a new one. */
@@ -112,8 +108,10 @@ export class World {
   armed = true
   #dead = false
   #serial = 0
-  /** Breaks the event that is being handled. */
-  #spoil: CellFault | null = null
+  /** What is to break the event that is being handled. */
+  #spoil: Want | null = null
+  /** What was wanted and came last. */
+  #spent: Want | null = null
   readonly #options: WorldOptions
   readonly log: string[] = []
 
@@ -264,7 +262,7 @@ export class World {
 
   #start(): Engine {
     this.epoch = this.store.nextStreamEpoch()
-    const { cells, steps, hunt } = this.#options
+    const { cells, steps } = this.#options
     return createEngine({
       store: this.store,
       clock: this.clock,
@@ -315,11 +313,8 @@ export class World {
         if (this.armed) {
           const [state, kind] = [cellState(before), cellEvent(before, event)]
           this.#judgeCell(state, kind)
-          const { seed, ops, rate, fault } = this.#options
-          // A history with a planned fault or a hunt is not found again by its seed alone.
-          cells?.visit(state, kind, fault === null && hunt === null ? { seed, ops, rate, op: this.op } : null)
-          const index = state === hunt?.state ? this.wants.findIndex((want) => want.event === kind) : -1
-          if (index >= 0) this.#spoil = this.wants.splice(index, 1)[0]?.fault ?? null
+          cells?.visit(before.id, state, kind)
+          this.#meet(state, kind)
         } else cells?.leave()
         steps?.(
           before,
@@ -338,6 +333,22 @@ export class World {
     if (wanted === 'never') return { verdict: 'never', code: 'TARGET_UNAVAILABLE' }
     // An edit of the agent between validation and claim: the claim must lose.
     return { verdict: 'start', agentRev: wanted === 'changed' ? agentRev + 1 : agentRev, modelId: 'm' }
+  }
+
+  /** It is one of those that are wanted: broken as wanted, or only met. */
+  #meet(state: string, event: string): void {
+    const wanted = this.wants.filter((want) => want.state === state && want.event === event)
+    if (wanted.length === 0) return
+    // A commit that is to fail until it is given up fails in one go.
+    const want = wanted.find((each) => each.fault?.kind === 'failed' && isOneMore(each, this.#spent)) ?? this.random.pick(wanted)
+    if (want.fault === null) this.#spend(want)
+    else this.#spoil = want
+  }
+
+  #spend(want: Want): void {
+    this.wants.splice(this.wants.indexOf(want), 1)
+    this.#spoil = null
+    this.#spent = want
   }
 
   #judgeCell(state: string, event: string): void {
@@ -364,7 +375,9 @@ export class World {
     if (this.#dead) throw new Crash(name)
     this.points += 1
     const { fault, rate, cells } = this.#options
-    const spoilt = this.#spoil?.kind === 'crash' && this.#spoil.point === name
+    const spoil = this.#spoil
+    const spoilt = spoil?.fault?.kind === 'crash' && spoil.fault.point === name
+    if (spoilt) this.#spend(spoil)
     const planned = spoilt || (this.armed && fault?.kind === 'crash' && fault.at === this.points)
     if (planned || (this.armed && rate > 0 && this.random.chance(rate))) {
       cells?.crashed(name)
@@ -380,6 +393,7 @@ export class World {
     this.probes.length = 0
     this.clock.clear()
     this.held = false
+    this.#options.cells?.restart()
     this.engine = this.#start()
     this.engine.boot()
     for (const sink of this.sinks) this.#subscribe(sink)
@@ -419,7 +433,11 @@ export class World {
         this.#point('before commit')
         if (this.armed && rate > 0 && this.random.chance(rate))
           this.faults.failNext(this.random.pick(['failed', 'unknown-saved', 'unknown-not-saved'] as const), 1 + this.random.below(3))
-        if (this.#spoil !== null && this.#spoil.kind !== 'crash') this.faults.failNext(this.#spoil.kind)
+        const spoil = this.#spoil
+        if (spoil !== null && spoil.fault !== null && spoil.fault.kind !== 'crash') {
+          this.faults.failNext(spoil.fault.kind)
+          this.#spend(spoil)
+        }
         const result = store.commit(commit, content)
         cells?.committed(result.outcome)
         this.#point('after commit')
@@ -428,6 +446,9 @@ export class World {
     }
   }
 }
+
+const isOneMore = (want: Want, last: Want | null): boolean =>
+  want.state === last?.state && want.event === last.event && want.fault?.kind === last.fault?.kind
 
 /** Mostly it may start; the rest are the ways in which it may not. */
 const VERDICTS = ['wait', 'never', 'changed', ...Array.from({ length: 17 }, () => 'start' as const)] as const

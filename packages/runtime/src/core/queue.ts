@@ -107,8 +107,10 @@ export function onMessageCommand(d: Draft, event: OnMessage): void {
     d.writes.push({ type: 'edit-input', id: input.id, parts: event.parts })
     if (input.state === 'steering') {
       takeBack(d, [input])
-      if (s.turn !== null && s.connection.phase === 'live')
-        d.effects.push({ type: 'redirect', generation: s.connection.generation, turnId: s.turn.id, inputId: input.id })
+      // The turn it steers is the one that waits when the agent runs a turn of its own.
+      const turn = s.deferred ?? s.turn
+      if (turn !== null && s.connection.phase === 'live')
+        d.effects.push({ type: 'redirect', generation: s.connection.generation, turnId: turn.id, inputId: input.id })
     }
   } else if (event.type === 'message-resent') move(d, input, 'queued', null)
   else withdraw(d, input)

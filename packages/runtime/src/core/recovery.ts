@@ -116,10 +116,11 @@ function owedOf(owed: NonNullable<LoadedRows['owed']>): Session['finalizing'] {
 
 export function onRecovered(d: Draft): void {
   const { s } = d
+  const owed = s.finalizing
   expireApprovals(d, () => true, 'The host restarted; the agent that asked is gone.')
   // The deferred turn is the older row: it closes first.
   for (const turn of [s.deferred, s.turn]) if (turn !== null) recoverTurn(d, turn)
-  if (s.finalizing !== null) d.effects.push({ type: 'finalize-delivery', messageId: s.finalizing.messageId })
+  if (owed !== null) d.effects.push({ type: 'finalize-delivery', messageId: owed.messageId })
   if (s.phase === 'active') advance(d, false)
 }
 

@@ -68,6 +68,7 @@ export function createEngine(ports: EnginePorts): Engine {
       if (ports.aroundEffect === undefined) run()
       else ports.aroundEffect(session, effect, run)
     },
+    abandoned: (id) => timers.forget(id),
     ...(ports.trace === undefined ? {} : { trace: ports.trace }),
     report,
   })
@@ -84,9 +85,12 @@ export function createEngine(ports: EnginePorts): Engine {
     post: (id, event) => runtime.post(id, event),
   })
   const ai = new AiService({ connections, messages, follow: (id, event) => runtime.follow(id, event) })
-  const timers = new SessionTimers(clock, ports.timers ?? TIMER_MS, (id, timer, key) =>
-    runtime.post(id, { type: 'timer-fired', timer, key }),
-  )
+  const timers = new SessionTimers({
+    clock,
+    limits: ports.timers ?? TIMER_MS,
+    blocked: (id) => runtime.isRetrying(id),
+    fire: (id, timer, key) => runtime.post(id, { type: 'timer-fired', timer, key }),
+  })
   const services: EffectServices = {
     runtime,
     streams,
@@ -103,6 +107,7 @@ export function createEngine(ports: EnginePorts): Engine {
     dropSession(sessionId) {
       streams.removed(sessionId)
       runtime.drop(sessionId)
+      timers.forget(sessionId)
       moments.delete(sessionId)
       void connections.closed(sessionId).then(() => ports.forget?.(sessionId))
     },

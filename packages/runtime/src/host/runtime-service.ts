@@ -33,6 +33,8 @@ export type RuntimePorts = {
   publish(session: Session, changes: Changes | null): void
   /** Runs one effect; it must not throw, and what it brings back comes by `post`. */
   interpret(session: Session, effect: Effect): void
+  /** The session was given up and has left memory; its agent is told to close by itself. */
+  abandoned(sessionId: SessionId): void
   /** Sees every event with the state it meets: tracing, and the simulator's cell counts. */
   trace?(before: Session, event: Posted): void
   /** Counts and logs what a person running the host should see. */
@@ -64,6 +66,11 @@ export class AgentSessionRuntimeService {
   /** Sessions in memory. */
   loaded(): Session[] {
     return [...this.#boxes.values()].map((box) => box.state)
+  }
+
+  /** A commit of the session is tried again, and what comes waits behind it. */
+  isRetrying(id: SessionId): boolean {
+    return this.#boxes.get(id)?.retry != null
   }
 
   /** The topic of a session keeps its stream (spec, Live follow-up). */
@@ -336,8 +343,10 @@ export class AgentSessionRuntimeService {
     const exhausted = tries > RETRY_DELAYS_MS.length
     // Nothing of what it does can be saved: the agent is ended now, not when the store takes writes again.
     if (exhausted && tries === RETRY_DELAYS_MS.length + 1) this.#closeAgent(id, box, 'persistence')
-    if (exhausted && !isLastResort(event)) box.queue.unshift({ type: 'terminal-persistence-failed' })
-    else {
+    if (exhausted && !isLastResort(event)) {
+      if (isOfTurn(event)) box.queue.shift()
+      box.queue.unshift({ type: 'terminal-persistence-failed' })
+    } else {
       this.#draining = true
       try {
         if (box.queue[0] === event && this.#process(id, box, event, tries)) box.queue.splice(box.queue.indexOf(event), 1)
@@ -365,7 +374,7 @@ export class AgentSessionRuntimeService {
     if (box.state.phase === 'quarantined') return true
     // An event of the driver or the host is never lost: the quarantined session meets it again, and learns
     // from it what only memory knows (a connection that closed, a hold that was released).
-    if (!isCommand(event)) box.queue.unshift(event)
+    if (!isCommand(event) && !isOfTurn(event)) box.queue.unshift(event)
     box.queue.unshift({ type: 'session-quarantined', reason: error instanceof Error ? error.message : String(error) })
     return true
   }
@@ -378,6 +387,7 @@ export class AgentSessionRuntimeService {
     this.#refuseWaiting(box)
     box.queue = []
     this.#closeAgent(id, box, 'quarantined')
+    this.#ports.abandoned(id)
   }
 
   #closeAgent(id: SessionId, box: Mailbox, reason: 'persistence' | 'quarantined'): void {
@@ -413,3 +423,7 @@ const isBlocked = (box: Mailbox): boolean => box.retry !== null && box.retry.tri
 /** Repeated until it is saved: each is the least that can be said of a session in that case, and nothing may come before it. */
 const isLastResort = (event: Posted): boolean =>
   event.type === 'recovered' || event.type === 'session-quarantined' || event.type === 'terminal-persistence-failed'
+
+/** What it says goes with the turn it speaks of: nothing is left to do when that has been closed in another way. */
+const isOfTurn = (event: Posted): boolean =>
+  event.type === 'send-failed' || event.type === 'redirect-refused' || (event.type === 'timer-fired' && event.timer !== 'idle')

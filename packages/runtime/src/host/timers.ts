@@ -16,35 +16,58 @@ export const TIMER_MS: TimerLimits = {
   'approval-expiry': LIMITS.approvalWaitMs,
 }
 
-export class SessionTimers {
-  readonly #clock: Clock
-  readonly #limits: TimerLimits
-  readonly #fire: (sessionId: SessionId, timer: TimerName, key: string) => void
-  readonly #armed = new Map<string, () => void>()
+/** How long a timer waits that fired while its session could not take it. */
+const BLOCKED_WAIT_MS = 100
 
-  constructor(clock: Clock, limits: TimerLimits, fire: (sessionId: SessionId, timer: TimerName, key: string) => void) {
-    this.#clock = clock
-    this.#limits = limits
-    this.#fire = fire
+export type TimerPorts = {
+  clock: Clock
+  limits: TimerLimits
+  /** A commit of the session is tried again, and what happens now waits behind it. */
+  blocked(sessionId: SessionId): boolean
+  fire(sessionId: SessionId, timer: TimerName, key: string): void
+}
+
+export class SessionTimers {
+  readonly #ports: TimerPorts
+  readonly #armed = new Map<string, { sessionId: SessionId; cancel: () => void }>()
+
+  constructor(ports: TimerPorts) {
+    this.#ports = ports
   }
 
   arm(sessionId: SessionId, timer: TimerName, key: string): void {
     this.cancel(timer, key)
-    const cancel = this.#clock.after(this.#limits[timer], () => {
-      this.#armed.delete(nameOf(timer, key))
-      this.#fire(sessionId, timer, key)
-    })
-    this.#armed.set(nameOf(timer, key), cancel)
+    this.#wait(sessionId, timer, key, this.#ports.limits[timer])
   }
 
   cancel(timer: TimerName, key: string): void {
-    this.#armed.get(nameOf(timer, key))?.()
+    this.#armed.get(nameOf(timer, key))?.cancel()
     this.#armed.delete(nameOf(timer, key))
   }
 
+  /** The session has left memory: nothing of it is timed any more. */
+  forget(sessionId: SessionId): void {
+    for (const [name, armed] of this.#armed) {
+      if (armed.sessionId !== sessionId) continue
+      armed.cancel()
+      this.#armed.delete(name)
+    }
+  }
+
   stop(): void {
-    for (const cancel of this.#armed.values()) cancel()
+    for (const { cancel } of this.#armed.values()) cancel()
     this.#armed.clear()
+  }
+
+  #wait(sessionId: SessionId, timer: TimerName, key: string, ms: number): void {
+    const { clock, blocked, fire } = this.#ports
+    const cancel = clock.after(ms, () => {
+      // Behind a commit that is tried again it would come after what may cancel it.
+      if (blocked(sessionId)) return this.#wait(sessionId, timer, key, BLOCKED_WAIT_MS)
+      this.#armed.delete(nameOf(timer, key))
+      fire(sessionId, timer, key)
+    })
+    this.#armed.set(nameOf(timer, key), { sessionId, cancel })
   }
 }
 
