@@ -341,18 +341,17 @@ export class AgentSessionRuntimeService {
   #retry(id: SessionId, box: Mailbox, event: Posted, tries: number): void {
     box.retry = null
     const exhausted = tries > RETRY_DELAYS_MS.length
-    // Nothing of what it does can be saved: the agent is ended now, not when the store takes writes again.
-    if (exhausted && tries === RETRY_DELAYS_MS.length + 1) this.#closeAgent(id, box, 'persistence')
-    if (exhausted && !isLastResort(event)) {
-      if (isOfTurn(event)) box.queue.shift()
-      box.queue.unshift({ type: 'terminal-persistence-failed' })
-    } else {
-      this.#draining = true
-      try {
-        if (box.queue[0] === event && this.#process(id, box, event, tries)) box.queue.splice(box.queue.indexOf(event), 1)
-      } finally {
-        this.#draining = false
-      }
+    // What an agent says while it is closed must not be handled before this event is.
+    this.#draining = true
+    try {
+      // Nothing of what it does can be saved: the agent is ended now, not when the store takes writes again.
+      if (exhausted && tries === RETRY_DELAYS_MS.length + 1) this.#closeAgent(id, box, 'persistence')
+      if (exhausted && !isLastResort(event)) {
+        if (isOfTurn(event)) box.queue.shift()
+        box.queue.unshift({ type: 'terminal-persistence-failed' })
+      } else if (box.queue[0] === event && this.#process(id, box, event, tries)) box.queue.splice(box.queue.indexOf(event), 1)
+    } finally {
+      this.#draining = false
     }
     this.#drain(id, box)
   }
