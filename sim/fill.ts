@@ -6,9 +6,11 @@ import { parseState } from './cells.ts'
 import { preludes, routeTo, writers } from './routes.ts'
 import { simulate, type Outcome } from './simulate.ts'
 
-/** Cells one history hunts for at the most, and visits of each. */
+/** Cells one history hunts for with their faults, and plain visits of each. */
 const CELLS = 12
 const TIMES = 3
+/** Visits of each cell when a history dwells in a state for them alone. */
+const DWELL = 12
 /** Long enough to reach any state and to be there a while. */
 const OPS = 60
 /** Chance of an unplanned fault at each point, in every other hunt. */
@@ -41,40 +43,60 @@ export function huntOnce(cells: Cells, state: string, no: number): HuntRun | nul
   return { ...simulate({ ...options, fault: null, cells }), replay: JSON.stringify(options) }
 }
 
-function hunt(cells: Cells, state: string, open: readonly Cell[], no: number): Hunt {
-  const scarce = open.toSorted((a, b) => visitsOf(cells, a) - visitsOf(cells, b))
-  // The scarcest first, and by turns all of them.
-  const offset = no % 2 === 0 ? 0 : (no * 7) % scarce.length
-  const some = [...scarce.slice(offset), ...scarce.slice(0, offset)].slice(0, CELLS)
-  const wants = some.flatMap((cell) => wantsOf(cells, cell, no))
-  const leading = some.flatMap((cell) => preludes(cells, state, cell.event))
-  const targets = leading.length === 0 ? [state] : [...new Set(leading.map((want) => want.state))]
-  const route = routeTo(cells, targets)
-  const direct = routeTo(cells, [state])
-  // Within the quarantine it is one way only.
-  for (const from of Object.keys(direct)) if (leading.length === 0 || from.startsWith('quarantined/')) route[from] = direct[from] ?? []
-  return { state, wants: [...wants, ...leading.flatMap((want) => Array.from({ length: TIMES }, () => want))], route }
-}
-
 const visitsOf = (cells: Cells, { key }: Cell): number => cells.counts.get(key)?.visits ?? 0
 
-function wantsOf(cells: Cells, { key, state, event }: Cell, no: number): Want[] {
-  const count = cells.counts.get(key) ?? emptyCount()
-  const faults = lacking(count).map((fault): Want => ({ state, event, fault }))
-  const visits = Array.from({ length: Math.min(TIMES, VISITS - count.visits) }, (): Want => ({ state, event, fault: null }))
-  const wants = [...faults, ...visits]
-  return wants.flatMap((want) => [...leadUp(cells, want, no), want])
+/** By turns it dwells in the state, and breaks things there. */
+function hunt(cells: Cells, state: string, cellsOpen: readonly Cell[], no: number): Hunt {
+  const open = cellsOpen.map((cell) => ({ ...cell, visits: visitsOf(cells, cell) }))
+  const dwells = no % 2 === 0
+  const some = dwells ? open : rotated(open, no).slice(0, CELLS)
+  const wants = some.flatMap((cell) => (dwells ? visitsWanted(cells, cell, DWELL, no) : wantsOf(cells, cell, no)))
+  const leading = some.flatMap((cell) => preludes(state, cell.event)).map((want) => ({ ...want, times: want.times * TIMES }))
+  const route = routeTo(cells, [state])
+  const detour = routeTo(cells, leading.length === 0 ? [state] : [...new Set(leading.map((want) => want.state))])
+  // Within the quarantine it is one way only.
+  for (const from of Object.keys(route)) if (from.startsWith('quarantined/')) detour[from] = route[from] ?? []
+  const stay = (event: string): number => leaving(cells, state, event)
+  return { state, wants: [...wants.toSorted((a, b) => stay(a.event) - stay(b.event)), ...leading], route, detour }
+}
+
+/** The scarcest first, and by turns all of them. */
+function rotated(open: readonly (Cell & { visits: number })[], no: number): readonly Cell[] {
+  const scarce = open.toSorted((a, b) => a.visits - b.visits)
+  const offset = no % 4 === 1 ? 0 : (no * 7) % scarce.length
+  return [...scarce.slice(offset), ...scarce.slice(0, offset)]
+}
+
+/** How often that event led out of the state. */
+function leaving(cells: Cells, state: string, event: string): number {
+  const key = `${state} ${event}`
+  const led = [...(cells.led.get(key)?.values() ?? [])].reduce((sum, times) => sum + times, 0)
+  return led / (cells.counts.get(key)?.visits ?? 1)
+}
+
+function visitsWanted(cells: Cells, cell: Cell, most: number, no: number): Want[] {
+  const { state, event } = cell
+  const times = Math.min(most, VISITS - visitsOf(cells, cell))
+  if (times <= 0) return []
+  const want = { state, event, fault: null, times }
+  return [...leadUp(cells, want, no), want]
+}
+
+function wantsOf(cells: Cells, cell: Cell, no: number): Want[] {
+  const { key, state, event } = cell
+  const faults = lacking(cells.counts.get(key) ?? emptyCount()).map((fault): Want => ({ state, event, fault, times: 1 }))
+  return [...faults.flatMap((want) => [...leadUp(cells, want, no), want]), ...visitsWanted(cells, cell, TIMES, no)]
 }
 
 /** A quarantine follows a refused commit, a failed persistence one that is given up. */
-function leadUp(cells: Cells, { state, event }: Want, no: number): Want[] {
+function leadUp(cells: Cells, { state, event, times }: Want, no: number): Want[] {
   if (event !== 'session-quarantined' && event !== 'terminal-persistence-failed') return []
   const passing = isPassing(parseState(state))
   const known = writers(cells, state).filter((each) => event === 'session-quarantined' || (!isCommandEvent(each) && each !== 'recovered'))
   const writer = passing ? known.find((each) => each === 'delivery-finalizing' || each === 'recovered') : known[no % known.length]
   if (writer === undefined) return []
-  if (event === 'session-quarantined') return [{ state, event: writer, fault: { kind: 'refused' } }]
-  return Array.from({ length: TRIES }, (): Want => ({ state, event: writer, fault: { kind: 'failed' } }))
+  if (event === 'session-quarantined') return [{ state, event: writer, fault: { kind: 'refused' }, times }]
+  return [{ state, event: writer, fault: { kind: 'failed' }, times: times * TRIES }]
 }
 
 export type Tally = { open: number; full: number; met: number; possible: number }

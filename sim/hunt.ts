@@ -7,22 +7,31 @@ import { cellState, type CellFault } from './cells.ts'
 import { answerProbe, COMMANDS, deliver, late, passTime, toggleHold } from './workload.ts'
 import type { World } from './world.ts'
 
-/** One visit of a cell; `fault` null: whatever comes of it. */
-export type Want = { state: string; event: string; fault: CellFault | null }
+/** Visits of a cell; `fault` null: whatever comes of them. */
+export type Want = { state: string; event: string; fault: CellFault | null; times: number }
 
 export type Hunt = {
   /** The state that is wanted. What else is wanted leads to it. */
   state: string
+  /** What leads out of the state stands last. */
   wants: readonly Want[]
-  /** From each state, the events that lead nearer. */
-  route: { [state: string]: readonly string[] }
+  route: Route
+  /** The way while something is wanted in other states. */
+  detour: Route
 }
 
+/** From each state, the events that lead nearer. */
+export type Route = { [state: string]: readonly string[] }
+
 /** Now and then something else happens, so that the state is met with other things in it. */
-const DETOUR = 0.15
+const DETOUR = 0.1
+/** How much what stands first among the wants is preferred: 1 = not at all. */
+const BIAS = 3
+/** A deadline is met before its escalation when a commit is tried again from here on, so often. */
+const BLOCKED = { afterMs: 250, failures: 3 }
 
 /** One operation towards what is wanted; false when nothing of it can be done now. */
-export function pursue(world: World, { state, route }: Hunt): boolean {
+export function pursue(world: World, { state, ...ways }: Hunt): boolean {
   const { random, wants } = world
   if (random.chance(DETOUR)) return false
   if (world.sessions.some((id) => world.engine.runtime.isRetrying(id))) {
@@ -34,12 +43,14 @@ export function pursue(world: World, { state, route }: Hunt): boolean {
   const there = here.filter((each) => each.state === state)
   for (const each of there.length > 0 ? there : here) {
     const events = wants.filter((want) => want.state === each.state).map((want) => want.event)
-    if (provoke(world, each.id, random.pick(events))) return true
+    if (provoke(world, each.id, events[Math.floor(events.length * random.next() ** BIAS)] ?? '')) return true
   }
-  const ways = at.filter((each) => route[each.state ?? ''] !== undefined)
-  if (ways.length === 0) return false
-  const way = random.pick(ways)
-  return provoke(world, way.id, random.pick(route[way.state ?? ''] ?? []))
+  const route = wants.some((want) => want.state !== state) ? ways.detour : ways.route
+  const near = at.filter((each) => route[each.state ?? ''] !== undefined)
+  if (near.length === 0) return false
+  const next = random.pick(near)
+  if (random.chance(0.2) && wants.some((want) => want.state.endsWith('/seeking'))) deliver(world, next.id)
+  return provoke(world, next.id, random.pick(route[next.state ?? ''] ?? []))
 }
 
 function stateOf(world: World, id: string): string | null {
@@ -52,22 +63,25 @@ function provoke(world: World, id: string, event: string): boolean {
   const command = COMMANDS[event as keyof typeof COMMANDS]
   if (command !== undefined) {
     prepare(world, id, event)
+    if (event === 'stop-requested' && isWanted(world, 'timer-fired:approval-expiry')) age(world)
     command(world, id)
     return true
   }
   if (event.startsWith('timer-fired:')) {
+    if (event === 'timer-fired:stop-deadline' && world.state(id)?.connection.phase === 'live') holdUp(world, id)
     passTime(world, true)
     return true
   }
   switch (event) {
     case 'stale-event':
+      late(world, id, true)
+      return true
     case 'stale-request':
-      late(world, id)
+      world.post(id, { type: 'driver', generation: OTHER, event: random.pick(REQUESTS) })
       return true
     case 'recovered':
       owe(world, id)
-      // Under a hold only a session that was given up is loaded anew.
-      if (world.state(id)?.held === true) COMMANDS['stop-requested'](world, id)
+      if (world.state(id)?.held === true) giveUp(world, id)
       else world.kill()
       world.sweep()
       return true
@@ -84,7 +98,8 @@ function provoke(world: World, id: string, event: string): boolean {
     case 'delivery-unroutable':
     case 'commit-refused:claim':
       world.verdict = VERDICT_OF[event]
-      if (answerProbe(world, id)) return true
+      // The last look is the one that counts; to meet a session that looks no more an older one has to be left.
+      if (answerProbe(world, id, world.state(id)?.seeking != null)) return true
       world.verdict = null
       return owe(world, id)
     case 'session-quarantined':
@@ -97,9 +112,14 @@ function provoke(world: World, id: string, event: string): boolean {
       return false
     case 'redirect-refused':
       temper.refuse = 0.9
-      COMMANDS[random.pick(['message-submitted', 'message-edited'] as const)](world, id)
+      if (!editSteer(world, id)) COMMANDS['message-submitted'](world, id)
       return true
     default: {
+      // What belongs to a row may come when its agent is long gone.
+      if (event === 'background-flow-chunk' && random.chance(0.5)) {
+        world.post(id, { type: 'driver', generation: OTHER, event: { type: event, messageId: 'gone', toolCallId: 'tool', chunk: {} } })
+        return true
+      }
       const connection = world.connections.find((each) => each.input.sessionId === id)
       if (connection === undefined) return false
       let done = false
@@ -110,6 +130,52 @@ function provoke(world: World, id: string, event: string): boolean {
       return done
     }
   }
+}
+
+/** A generation that no session has reached. */
+const OTHER = 1_000_000
+
+const REQUESTS: readonly DriverEvent[] = [
+  { type: 'steer-offering', turnId: 'gone', offeringId: 'gone', inputIds: ['gone'] },
+  {
+    type: 'tool-approval-request',
+    turnId: 'gone',
+    request: { approvalId: 'gone', kind: 'tool', toolCallId: 'gone', toolName: 'Bash', input: {} },
+  },
+]
+
+const isWanted = (world: World, event: string): boolean => world.wants.some((want) => want.event === event)
+
+/** Time passes until something is nearly due. */
+function age(world: World): void {
+  const wait = world.clock.next()
+  const rest = 1 + world.random.below(NEARLY_MS)
+  if (wait !== null && wait > rest) world.guarded(() => world.clock.advance(wait - rest))
+}
+
+const NEARLY_MS = 2400
+
+/** Its commits fail for a while: what is due meanwhile is due together afterwards. */
+function holdUp(world: World, id: string): void {
+  world.guarded(() => world.clock.advance(BLOCKED.afterMs))
+  world.faults.failNext('failed', BLOCKED.failures)
+  world.guarded(() => world.connections.find((each) => each.input.sessionId === id)?.wish('resume-token'))
+}
+
+/** Under a hold only a session that was given up is loaded anew: a commit of it is refused, and its quarantine too. */
+function giveUp(world: World, id: string): void {
+  const connection = world.connections.find((each) => each.input.sessionId === id)
+  world.faults.failNext('refused', 2)
+  if (world.state(id)?.turn === null) world.guarded(() => connection?.wish('resume-token'))
+  else COMMANDS['stop-requested'](world, id)
+  world.faults.heal()
+}
+
+function editSteer(world: World, id: string): boolean {
+  const steer = world.state(id)?.queue.find((input) => input.state === 'steering')
+  if (steer === undefined) return false
+  world.command(id, (commandId) => ({ type: 'message-edited', commandId, messageId: steer.id, parts: [{ type: 'text', text: 'edited' }] }))
+  return true
 }
 
 /** Puts something into its inbox, now and then. */

@@ -1,14 +1,14 @@
 /** How a state is reached: by what was seen to lead there, and by what has to be spoiled on the way. */
 import type { Cells } from './cells.ts'
 import { nameOf, parseState, STATES, type CellState } from './cells.ts'
-import type { Hunt, Want } from './hunt.ts'
+import type { Route, Want } from './hunt.ts'
 import { isPassing, noState } from './possible.ts'
 
 /** Of the events that lead nearer, so many are tried, the surest first. */
 const CHOICES = 3
 
 /** From each state the events by which one of `targets` was reached on the shortest way. */
-export function routeTo(cells: Cells, targets: readonly string[]): Hunt['route'] {
+export function routeTo(cells: Cells, targets: readonly string[]): Route {
   const edges = edgesOf(cells)
   const distance = new Map(targets.map((target) => [target, 0]))
   const route: { [state: string]: readonly string[] } = {}
@@ -40,34 +40,33 @@ function edgesOf(cells: Cells): Map<string, Way[]> {
   return edges
 }
 
-/** What has to be spoiled in other states before a cell can be met; empty for a cell that events alone lead to. */
-export function preludes(cells: Cells, state: string, event: string): Want[] {
+/** What has to happen in other states before a cell can be met; empty for a cell that the shortest way leads to. */
+export function preludes(state: string, event: string): Want[] {
   const s = parseState(state)
   const loaded = s.connection === 'none' && (s.turn !== 'none' || event === 'recovered')
   if (s.phase === 'quarantined') return intoQuarantine(s, event)
+  if (event === 'redirect-refused' && nameOf(s) !== OPEN) return [{ state: OPEN, event: 'message-submitted', fault: null, times: 2 }]
+  if (event === 'timer-fired:approval-expiry' && s.turn === 'stopping')
+    return [{ state: nameOf({ ...s, connection: 'live', turn: 'open' }), event: 'tool-approval-request', fault: null, times: 1 }]
   if (!loaded) return []
   const before = STATES.filter((p) => p.connection !== 'none' && isAlike(p, s) && noState(p) === null)
-  return before.flatMap((p) => (s.phase === 'held' ? givenUp(cells, p) : killed(p)))
+  return before.flatMap(loadedFrom)
 }
+
+const OPEN = nameOf({ phase: 'active', connection: 'live', turn: 'open', deferred: false, decision: '-' })
 
 const isAlike = (a: CellState, b: CellState): boolean =>
   a.phase === b.phase && a.turn === b.turn && a.deferred === b.deferred && a.decision === b.decision
 
-/** Only a session that was given up is loaded anew while its host lives: a commit of it is refused, and its quarantine too. */
-function givenUp(cells: Cells, p: CellState): Want[] {
+/** Its host is killed or it is given up there, before what is under way has ended. */
+function loadedFrom(p: CellState): Want[] {
   const state = nameOf(p)
-  const events = isPassing(p) ? ['delivery-finalizing'] : writers(cells, state)
-  const [first, second] = [{ kind: 'refused' }, { kind: 'refused' }] as const
-  return events.flatMap((event) => [
-    { state, event, fault: first },
-    { state, event: 'session-quarantined', fault: second },
-  ])
-}
-
-function killed(p: CellState): Want[] {
-  const state = nameOf(p)
-  if (!isPassing(p)) return [{ state, event: 'recovered', fault: null }]
-  return [{ state, event: 'delivery-finalizing', fault: { kind: 'crash', point: 'before commit' } }]
+  if (!isPassing(p)) return [{ state, event: 'recovered', fault: null, times: 1 }]
+  if (p.phase !== 'held') return [{ state, event: 'delivery-finalizing', fault: { kind: 'crash', point: 'before commit' }, times: 1 }]
+  return [
+    { state, event: 'delivery-finalizing', fault: REFUSED, times: 1 },
+    { state, event: 'session-quarantined', fault: REFUSED, times: 1 },
+  ]
 }
 
 const REFUSED = { kind: 'refused' } as const
@@ -78,13 +77,15 @@ function intoQuarantine(s: CellState, event: string): Want[] {
     nameOf({ phase: 'active', connection: 'live', turn: 'none', deferred: false, decision: '-', ...of })
   const froms = s.connection === 'none' ? (['none'] as const) : (['connecting', 'live', 'closing'] as const)
   const wants: Want[] = []
+  // A claim that is refused saves something when a message waits behind it.
+  if (event === 'commit-refused:claim') wants.push({ state: OPEN, event: 'message-submitted', fault: null, times: 2 })
   if (event === 'commit-refused:claim')
-    for (const connection of froms) wants.push({ state: active({ connection, decision: 'seeking' }), event, fault: REFUSED })
+    for (const connection of froms) wants.push({ state: active({ connection, decision: 'seeking' }), event, fault: REFUSED, times: 1 })
   // It stays unfinished when a bug keeps it from being finished twice.
   if (s.decision === 'finalizing') {
     for (const connection of froms)
-      wants.push({ state: active({ connection, decision: 'finalizing' }), event: 'delivery-finalizing', fault: REFUSED })
-    wants.push({ state, event: 'delivery-finalizing', fault: REFUSED })
+      wants.push({ state: active({ connection, decision: 'finalizing' }), event: 'delivery-finalizing', fault: REFUSED, times: 1 })
+    wants.push({ state, event: 'delivery-finalizing', fault: REFUSED, times: 1 })
   }
   return wants
 }

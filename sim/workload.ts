@@ -132,9 +132,10 @@ function remove(world: World, id: string): void {
   world.command(id, (commandId) => ({ type: 'session-deleted', commandId, expectedRev: rev }))
 }
 
-/** A look into the inbox that took its time comes back. */
-export function answerProbe(world: World, id: string | null): boolean {
-  const index = world.probes.findIndex((probe) => id === null || probe.sessionId === id)
+/** A look into the inbox that took its time comes back: the oldest one, or the last. */
+export function answerProbe(world: World, id: string | null, last = false): boolean {
+  const is = (probe: { sessionId: string }): boolean => id === null || probe.sessionId === id
+  const index = last ? world.probes.findLastIndex(is) : world.probes.findIndex(is)
   const [probe] = index < 0 ? [] : world.probes.splice(index, 1)
   if (probe === undefined) return false
   world.guarded(() => probe.done())
@@ -216,8 +217,8 @@ export function toggleHold(world: World): void {
   world.guarded(() => world.engine.runtime.setHeld(held))
 }
 
-/** Late, duplicate and wrong-generation events of an agent. */
-export function late(world: World, id: string | null = null): void {
+/** Late, duplicate and wrong-generation events of an agent; `wrong`: of another generation in any case. */
+export function late(world: World, id: string | null = null, wrongOnly = false): void {
   const { random } = world
   const emissions = id === null ? world.ledger.emissions : world.ledger.emissions.filter((each) => each.sessionId === id)
   if (emissions.length === 0) return
@@ -241,7 +242,7 @@ export function late(world: World, id: string | null = null): void {
     'steer-undelivered',
     'steer-offering',
   ]
-  const wrong = random.chance(0.5)
+  const wrong = wrongOnly || random.chance(0.5)
   if (!wrong && inTime && unrepeatable.includes(event.type)) return
   const rev = state.rev
   world.post(sessionId, { type: 'driver', generation: wrong ? generation + 100 : generation, event })

@@ -120,7 +120,7 @@ export class World {
     this.random = prng(options.seed)
     this.temper = bent(options.temper, this.random)
     this.mix = bent(options.mix, this.random)
-    this.wants = options.hunt?.wants.slice() ?? []
+    this.wants = options.hunt?.wants.map((want) => ({ ...want })) ?? []
     this.ledger = new Ledger(
       (invariant, message) => this.check(invariant, false, message),
       () => this.store,
@@ -293,7 +293,7 @@ export class World {
       validateDelivery: (sessionId, done) => {
         const answer = (): void => done(this.#verdict())
         // A look may take its time; the session goes on meanwhile.
-        if (this.armed && this.random.chance(0.5)) this.probes.push({ sessionId, done: answer })
+        if (this.armed && (this.#options.hunt !== null || this.random.chance(0.5))) this.probes.push({ sessionId, done: answer })
         else answer()
       },
       report: (what, sessionId, detail) => this.#report(what, sessionId, detail),
@@ -346,7 +346,8 @@ export class World {
   }
 
   #spend(want: Want): void {
-    this.wants.splice(this.wants.indexOf(want), 1)
+    want.times -= 1
+    if (want.times === 0) this.wants.splice(this.wants.indexOf(want), 1)
     this.#spoil = null
     this.#spent = want
   }

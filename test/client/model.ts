@@ -350,7 +350,9 @@ export class ModelSession {
       status: 'pending',
       reason: null,
       decidedBy: null,
-      requestedAt: AT,
+      no: this.rev + 1,
+      // The clock may step back between two of them.
+      requestedAt: new Date(Date.parse(AT) - this.rev * 1000).toISOString(),
       decidedAt: null,
       appliedAt: null,
     }

@@ -299,13 +299,12 @@ function applyChunks(view: SessionView, event: Extract<StreamEvent, { type: 'chu
 function mergeApproval(approvals: readonly Approval[], approval: Approval): readonly Approval[] {
   const index = approvals.findIndex((each) => each.id === approval.id)
   const known = approvals[index]
-  if (known === undefined) return [...approvals, approval].toSorted(byRequest)
+  if (known === undefined) return [...approvals, approval].toSorted((a, b) => a.no - b.no)
   if (known.rev >= approval.rev) return approvals
   return approvals.map((each) => (each.id === approval.id ? approval : each))
 }
 
 /** Ids are UUIDv7, so they break ties in the order in which cards were made. */
-const byRequest = (a: Approval, b: Approval): number => compare(a.requestedAt, b.requestedAt) || compare(a.id, b.id)
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 const sortQueue = (queue: Message[]): Message[] => queue.toSorted((a, b) => (a.queuePos ?? 0) - (b.queuePos ?? 0) || compare(a.id, b.id))
 

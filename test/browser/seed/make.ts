@@ -102,6 +102,7 @@ export function approval(sessionId: string, messageId: string, change: Partial<A
     status: 'pending',
     reason: null,
     decidedBy: null,
+    no: Date.parse(change.requestedAt ?? ago(2)),
     requestedAt: ago(2),
     decidedAt: null,
     appliedAt: null,

@@ -16,6 +16,8 @@ import {
   type Target,
 } from './fixtures.ts'
 
+const EARLIER = '2025-12-31T23:59:00.000Z'
+
 const decide = (id: string, status: 'allowed' | 'denied' = 'allowed'): Write => ({
   type: 'decide-approval',
   id,
@@ -42,6 +44,7 @@ export function approvalConformance(target: Target): void {
           status: 'pending',
           reason: null,
           decidedBy: null,
+          no: 1,
           requestedAt: AT,
           decidedAt: null,
           appliedAt: null,
@@ -103,11 +106,18 @@ export function approvalConformance(target: Target): void {
     withStore(target, (store) => {
       givenSession(store, 's2')
       save(store, 's1', [openTurn('r1', 1), insertApproval('z', 'r1'), insertApproval('a', 'r1')])
-      save(store, 's2', [openTurn('r2', 1), insertApproval('m', 'r2')])
+      // The clock stepped back meanwhile.
+      save(store, 's2', [openTurn('r2', 1), insertApproval('m', 'r2')], {}, EARLIER)
       save(store, 's1', [decide('z')])
       const ids = (filter: { sessionId: string | null; status: 'pending' | null }): string[] =>
         store.listApprovals(filter).map((each) => each.id)
       assert.deepEqual(ids({ sessionId: null, status: null }), ['z', 'a', 'm'])
+      const numbers = store.listApprovals({ sessionId: null, status: null }).map((each) => each.no)
+      assert.deepEqual(
+        numbers,
+        numbers.toSorted((a, b) => a - b),
+      )
+      assert.equal(new Set(numbers).size, 3)
       assert.deepEqual(ids({ sessionId: null, status: 'pending' }), ['a', 'm'])
       assert.deepEqual(ids({ sessionId: 's1', status: null }), ['z', 'a'])
       assert.deepEqual(ids({ sessionId: 's1', status: 'pending' }), ['a'])

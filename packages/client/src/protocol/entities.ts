@@ -140,6 +140,8 @@ export type Approval = {
   status: 'pending' | 'allowed' | 'denied' | 'expired'
   reason: string | null
   decidedBy: string | null
+  /** The order of asking, over all sessions; `requestedAt` is for people, and a clock may step back. */
+  no: number
   requestedAt: string
   decidedAt: string | null
   /** When the agent used the decision; null for ever means "answered, not used". */

@@ -11,7 +11,7 @@ export type Need =
 /** Approvals first, the longest waiting on top; then what else needs a decision, newest session first. */
 export function needsOf(sessions: { [id: string]: Session }, approvals: { [id: string]: Approval }): Need[] {
   const cards = Object.values(approvals)
-    .toSorted((a, b) => compare(a.requestedAt, b.requestedAt) || compare(a.id, b.id))
+    .toSorted((a, b) => a.no - b.no)
     .flatMap((approval): Need[] => {
       const session = sessions[approval.sessionId]
       return session === undefined ? [] : [{ kind: 'approval', session, approval }]

@@ -98,12 +98,13 @@ export type ApprovalRow = {
   status: Approval['status']
   reason: string | null
   decided_by: string | null
+  no: number
   requested_at: string
   decided_at: string | null
   applied_at: string | null
 }
 
-export const APPROVAL_COLUMNS = `id, session_id, rev, message_id, turn_id, kind, tool_call_id, tool_name, input, status, reason, decided_by,
+export const APPROVAL_COLUMNS = `id, session_id, rev, message_id, turn_id, kind, tool_call_id, tool_name, input, status, reason, decided_by, no,
   requested_at, decided_at, applied_at`
 
 export function toApproval(row: ApprovalRow): Approval {
@@ -120,6 +121,7 @@ export function toApproval(row: ApprovalRow): Approval {
     status: row.status,
     reason: row.reason,
     decidedBy: row.decided_by,
+    no: row.no,
     requestedAt: row.requested_at,
     decidedAt: row.decided_at,
     appliedAt: row.applied_at,
