@@ -9,6 +9,8 @@ import { simulate, type Outcome } from './simulate.ts'
 /** Cells one history hunts for with their faults, and plain visits of each. */
 const CELLS = 12
 const TIMES = 3
+/** What has to begin elsewhere is looked for with little else. */
+const REMOTE = 2
 /** Visits of each cell when a history dwells in a state for them alone. */
 const DWELL = 12
 /** Long enough to reach any state and to be there a while. */
@@ -45,24 +47,28 @@ export function huntOnce(cells: Cells, state: string, no: number): HuntRun | nul
 
 const visitsOf = (cells: Cells, { key }: Cell): number => cells.counts.get(key)?.visits ?? 0
 
-/** By turns it dwells in the state, and breaks things there. */
-function hunt(cells: Cells, state: string, cellsOpen: readonly Cell[], no: number): Hunt {
-  const open = cellsOpen.map((cell) => ({ ...cell, visits: visitsOf(cells, cell) }))
+/** By turns it dwells in the state, breaks things there, and does so with what has to begin elsewhere. */
+function hunt(cells: Cells, state: string, open: readonly Cell[], no: number): Hunt {
+  const byState = preludes(state, '')
+  const remote = open.filter(({ event }) => preludes(state, event).length > byState.length)
+  const near = open.filter((cell) => !remote.includes(cell))
+  const isRemote = near.length === 0 || (no % 4 === 3 && remote.length > 0)
   const dwells = no % 2 === 0
-  const some = dwells ? open : rotated(open, no).slice(0, CELLS)
+  const some = isRemote ? rotated(cells, remote, no).slice(0, REMOTE) : dwells ? near : rotated(cells, near, no).slice(0, CELLS)
   const wants = some.flatMap((cell) => (dwells ? visitsWanted(cells, cell, DWELL, no) : wantsOf(cells, cell, no)))
-  const leading = some.flatMap((cell) => preludes(state, cell.event)).map((want) => ({ ...want, times: want.times * TIMES }))
+  const leading = isRemote ? some.flatMap(({ event }) => preludes(state, event)) : byState
   const route = routeTo(cells, [state])
   const detour = routeTo(cells, leading.length === 0 ? [state] : [...new Set(leading.map((want) => want.state))])
   // Within the quarantine it is one way only.
   for (const from of Object.keys(route)) if (from.startsWith('quarantined/')) detour[from] = route[from] ?? []
   const stay = (event: string): number => leaving(cells, state, event)
-  return { state, wants: [...wants.toSorted((a, b) => stay(a.event) - stay(b.event)), ...leading], route, detour }
+  const before = leading.map((want) => ({ ...want, times: want.times * TIMES }))
+  return { state, wants: [...wants.toSorted((a, b) => stay(a.event) - stay(b.event)), ...before], route, detour }
 }
 
 /** The scarcest first, and by turns all of them. */
-function rotated(open: readonly (Cell & { visits: number })[], no: number): readonly Cell[] {
-  const scarce = open.toSorted((a, b) => a.visits - b.visits)
+function rotated(cells: Cells, open: readonly Cell[], no: number): readonly Cell[] {
+  const scarce = open.toSorted((a, b) => visitsOf(cells, a) - visitsOf(cells, b))
   const offset = no % 4 === 1 ? 0 : (no * 7) % scarce.length
   return [...scarce.slice(offset), ...scarce.slice(0, offset)]
 }

@@ -48,9 +48,20 @@ export function pursue(world: World, { state, ...ways }: Hunt): boolean {
   const route = wants.some((want) => want.state !== state) ? ways.detour : ways.route
   const near = at.filter((each) => route[each.state ?? ''] !== undefined)
   if (near.length === 0) return false
-  const next = random.pick(near)
-  if (random.chance(0.2) && wants.some((want) => want.state.endsWith('/seeking'))) deliver(world, next.id)
+  // One session goes ahead; the other one is there for what needs two.
+  const next = random.chance(0.8) ? (near[0] ?? random.pick(near)) : random.pick(near)
+  if (wants.some((want) => want.state.endsWith('/seeking')) && random.chance(0.2)) deliver(world, next.id)
+  if (wants.some((want) => want.state.endsWith('/finalizing')) && feed(world, next.id)) return true
   return provoke(world, next.id, random.pick(route[next.state ?? ''] ?? []))
+}
+
+/** The turns that are to end are those of deliveries. */
+function feed(world: World, id: string): boolean {
+  const session = world.state(id)
+  if (session === null || session.turn !== null || session.phase !== 'active' || session.held) return false
+  if (session.seeking !== null) return provoke(world, id, 'delivery-found')
+  deliver(world, id)
+  return true
 }
 
 function stateOf(world: World, id: string): string | null {

@@ -4,37 +4,43 @@ import { nameOf, parseState, STATES, type CellState } from './cells.ts'
 import type { Route, Want } from './hunt.ts'
 import { isPassing, noState } from './possible.ts'
 
-/** Of the events that lead nearer, so many are tried, the surest first. */
-const CHOICES = 3
+/** Operations that no way is worth. */
+const TOO_FAR = 500
+/** Rounds after which the costs of all states hardly change any more. */
+const ROUNDS = 60
+/** An event that costs no more than so many times the best one is as good. */
+const AS_GOOD = 1.2
+/** What cannot be brought about at will costs so many operations. */
+const COST: { [event: string]: number } = { 'terminal-persistence-failed': 20, 'send-failed': 10, 'redirect-refused': 3 }
 
-/** From each state the events by which one of `targets` was reached on the shortest way. */
+/** From each state the events by which one of `targets` is reached in the fewest operations, as far as is known. */
 export function routeTo(cells: Cells, targets: readonly string[]): Route {
   const edges = edgesOf(cells)
-  const distance = new Map(targets.map((target) => [target, 0]))
+  const costs = new Map(targets.map((target) => [target, 0]))
+  const costOf = (way: Way): number => way.cost + way.to.reduce((sum, { state, share }) => sum + share * (costs.get(state) ?? TOO_FAR), 0) / way.leaves
+  for (let round = 0; round < ROUNDS; round += 1)
+    for (const [from, ways] of edges) if (!targets.includes(from)) costs.set(from, Math.min(TOO_FAR, ...ways.map(costOf)))
   const route: { [state: string]: readonly string[] } = {}
-  for (let step = 1, found = true; found; step += 1) {
-    found = false
-    for (const [from, ways] of edges) {
-      if (distance.has(from)) continue
-      const near = ways.filter((way) => distance.get(way.to) === step - 1)
-      if (near.length === 0) continue
-      distance.set(from, step)
-      route[from] = [...new Set(near.toSorted((a, b) => b.share - a.share).map((way) => way.event))].slice(0, CHOICES)
-      found = true
-    }
+  for (const [from, ways] of edges) {
+    const best = costs.get(from) ?? TOO_FAR
+    if (targets.includes(from) || best >= TOO_FAR) continue
+    route[from] = ways.filter((way) => costOf(way) <= best * AS_GOOD).map((way) => way.event)
   }
   return route
 }
 
-type Way = { event: string; to: string; share: number }
+/** `cost`: operations until the event leads out of the state at all; `leaves`: how often it does. */
+type Way = { event: string; cost: number; leaves: number; to: { state: string; share: number }[] }
 
 function edgesOf(cells: Cells): Map<string, Way[]> {
   const edges = new Map<string, Way[]>()
   for (const [key, led] of cells.led) {
     const [from = '', event = ''] = key.split(' ')
     const visits = cells.counts.get(key)?.visits ?? 1
+    const to = [...led].map(([state, times]) => ({ state, share: times / visits }))
+    const leaves = to.reduce((sum, { share }) => sum + share, 0)
     const ways = edges.get(from) ?? []
-    for (const [to, times] of led) ways.push({ event, to, share: times / visits })
+    ways.push({ event, cost: (COST[event] ?? 1) / leaves, leaves, to })
     edges.set(from, ways)
   }
   return edges
