@@ -3,17 +3,17 @@
  * time, may fail, hang or die at any of them, and remembers what it saw: that memory no crash of
  * the host can undo.
  */
-import type { BackgroundTask, MessagePart } from '@wheelhouse/client/protocol'
-import { assertNever } from '../packages/runtime/src/core/assert.ts'
+import type { MessagePart } from '@wheelhouse/client/protocol'
 import type {
   AgentRuntimeConnection,
-  AgentSessionRuntimeDriver,
   ApprovalDecision,
   ConnectInput,
   DriverEvent,
   SendInput,
 } from '../packages/runtime/src/driver/contract.ts'
 import type { Prng } from './prng.ts'
+import { compactionOf, isMoment, momentOf, MOMENTS, retryOf, usageOf, type CompactionEvent, type Moment } from './sayings.ts'
+import type { Temper } from './temper.ts'
 
 /** What the world outside the host saw; see `Ledger` in ledger.ts. */
 export type AgentWitness = {
@@ -45,38 +45,11 @@ type SimTurn = {
   asking: { id: string; decision: ApprovalDecision | null } | null
 }
 
-/** How wild the agents are; probabilities per choice. */
-export type Temper = {
-  steps: number
-  fail: number
-  die: number
-  deaf: number
-  hang: number
-  autonomous: number
-  ask: number
-  refuse: number
-  /** Calls of the contract that throw. */
-  throws: number
-  /** Goes on with its turn although it was asked to close. */
-  lingers: number
-}
-
 /** Thrown where the contract says that a driver must not throw. */
 export const PLANNED_THROW = 'planned: the driver throws'
 
 /** An id that names nothing. */
 const UNKNOWN = 'gone'
-
-const MOMENTS = [
-  'context-usage',
-  'supported-commands',
-  'background-tasks',
-  'background-work-state',
-  'background-task-event',
-  'background-flow-chunk',
-] as const
-
-const isMoment = (type: DriverEvent['type']): type is (typeof MOMENTS)[number] => MOMENTS.some((moment) => moment === type)
 
 export class SimConnection implements AgentRuntimeConnection {
   readonly input: ConnectInput
@@ -248,50 +221,22 @@ export class SimConnection implements AgentRuntimeConnection {
   }
 
   #usage({ turnId }: SimTurn): void {
-    const usage = {
-      requestId: this.input.ports.newId(),
-      modelId: 'm',
-      inputTokens: 3,
-      outputTokens: 2,
-      cacheReadTokens: null,
-      cacheWriteTokens: 0,
-      ttftMs: null,
-      durationMs: null,
-    }
-    this.#emit({ type: 'usage', turnId, usage })
+    this.#emit(usageOf(turnId, this.input.ports.newId()))
   }
 
   #retry({ turnId }: SimTurn): void {
-    this.#emit({ type: 'api-retry', turnId, attempt: 1, maxAttempts: 2, delayMs: 5, reason: 'overloaded' })
+    this.#emit(retryOf(turnId))
   }
 
-  #compaction(type: 'compaction-start' | 'compaction-complete' | 'compaction-error'): void {
+  #compaction(type: CompactionEvent): void {
     this.compacting = type === 'compaction-start'
-    if (type === 'compaction-start') this.#emit({ type, trigger: 'auto' })
-    else if (type === 'compaction-complete') this.#emit({ type, anchor: 'a' })
-    else this.#emit({ type, message: 'too long' })
+    this.#emit(compactionOf(type))
   }
 
   /** What changes no turn: it may come at any time while it is up. */
-  #moment(type: (typeof MOMENTS)[number]): void {
-    const task: BackgroundTask = { id: 'task', kind: 'shell', title: 'x', status: 'running' }
-    switch (type) {
-      case 'context-usage':
-        return this.#emit({ type, usage: { usedTokens: 10, maxTokens: 100 } })
-      case 'supported-commands':
-        return this.#emit({ type, commands: [{ name: 'compact', description: 'x' }] })
-      case 'background-tasks':
-        this.tasks = 1 - this.tasks
-        return this.#emit({ type, tasks: this.tasks > 0 ? [task] : [] })
-      case 'background-work-state':
-        return this.#emit({ type, active: this.tasks > 0 })
-      case 'background-task-event':
-        return this.#emit({ type, task })
-      case 'background-flow-chunk':
-        return this.#emit({ type, messageId: 'gone', toolCallId: 'tool', chunk: {} })
-      default:
-        return assertNever(type)
-    }
+  #moment(type: Moment): void {
+    if (type === 'background-tasks') this.tasks = 1 - this.tasks
+    this.#emit(momentOf(type, this.tasks > 0))
   }
 
   #say(turn: SimTurn): void {
@@ -497,30 +442,5 @@ export class SimConnection implements AgentRuntimeConnection {
       deaf: this.#random.chance(deaf),
       asking: null,
     }
-  }
-}
-
-export function simDriver(connections: SimConnection[], random: Prng, temper: Temper, witness: AgentWitness): AgentSessionRuntimeDriver {
-  return {
-    type: 'sim',
-    name: 'Simulated agent',
-    capabilities: {
-      steer: 'at-tool',
-      interrupt: true,
-      resume: true,
-      approvals: ['tool'],
-      permissionModes: ['default'],
-      autonomousTurns: true,
-      compaction: { manual: true, automatic: true },
-      contextUsage: true,
-      reasoning: false,
-    },
-    probe: async () => ({ installed: true, version: '1', advice: null }),
-    connect(input) {
-      if (random.chance(temper.throws)) throw new Error(PLANNED_THROW)
-      const connection = new SimConnection(input, random, temper, witness)
-      connections.push(connection)
-      return connection
-    },
   }
 }

@@ -17,7 +17,8 @@ const COST: { [event: string]: number } = { 'terminal-persistence-failed': 20, '
 export function routeTo(cells: Cells, targets: readonly string[]): Route {
   const edges = edgesOf(cells)
   const costs = new Map(targets.map((target) => [target, 0]))
-  const costOf = (way: Way): number => way.cost + way.to.reduce((sum, { state, share }) => sum + share * (costs.get(state) ?? TOO_FAR), 0) / way.leaves
+  const costOf = (way: Way): number =>
+    way.cost + way.to.reduce((sum, { state, share }) => sum + share * (costs.get(state) ?? TOO_FAR), 0) / way.leaves
   for (let round = 0; round < ROUNDS; round += 1)
     for (const [from, ways] of edges) if (!targets.includes(from)) costs.set(from, Math.min(TOO_FAR, ...ways.map(costOf)))
   const route: { [state: string]: readonly string[] } = {}

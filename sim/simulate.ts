@@ -1,9 +1,9 @@
 /** One history: operations with faults, then rest; what is owed must be settled by then. */
-import type { Temper } from './agent.ts'
 import type { Event } from '../packages/runtime/src/core/event.ts'
 import type { Session } from '../packages/runtime/src/core/types.ts'
 import type { Cells } from './cells.ts'
 import { pursue, type Hunt } from './hunt.ts'
+import type { Temper } from './temper.ts'
 import { answerProbe, MIX, moveAgent, operate, runQueue, toggleHold } from './workload.ts'
 import { World, type Fault } from './world.ts'
 
