@@ -81,7 +81,7 @@ export class Cells {
   readonly counts = new Map<string, CellCount>()
   /** Of each cell: the other states it led to, and how often. */
   readonly led = new Map<string, Map<string, number>>()
-  #current: CellCount | null = null
+  #current: { sessionId: string; count: CellCount } | null = null
   /** The cell each session met last. */
   #last = new Map<string, { state: string; key: string }>()
 
@@ -90,7 +90,7 @@ export class Cells {
     let count = this.counts.get(key)
     if (count === undefined) this.counts.set(key, (count = emptyCount()))
     count.visits += 1
-    this.#current = count
+    this.#current = { sessionId, count }
     const last = this.#last.get(sessionId)
     if (last !== undefined && last.state !== state) add(this.led, last.key, state)
     this.#last.set(sessionId, { state, key })
@@ -107,19 +107,22 @@ export class Cells {
   }
 
   committed(outcome: 'done' | 'failed' | 'refused' | 'unknown'): void {
-    if (this.#current === null) return
-    this.#current.commits += 1
-    if (outcome !== 'done') this.#current[outcome] += 1
+    const count = this.#current?.count
+    if (count === undefined) return
+    count.commits += 1
+    if (outcome !== 'done') count[outcome] += 1
   }
 
-  enter(effect: string): void {
-    const effects = this.#current?.effects
-    if (effects !== undefined && !effects.has(effect)) effects.set(effect, 0)
+  /** An effect of another session than the one that was met last belongs to no cell: what a retry that is given up closes. */
+  enter(sessionId: string, effect: string): void {
+    if (this.#current?.sessionId !== sessionId) return this.leave()
+    const { effects } = this.#current.count
+    if (!effects.has(effect)) effects.set(effect, 0)
   }
 
   crashed(point: string): void {
-    const count = this.#current
-    if (count === null) return
+    const count = this.#current?.count
+    if (count === undefined) return
     if (point === 'before commit') count.crashBefore += 1
     else if (point === 'after commit') count.crashAfter += 1
     else if (point.startsWith(AFTER)) count.effects.set(point.slice(AFTER.length), (count.effects.get(point.slice(AFTER.length)) ?? 0) + 1)

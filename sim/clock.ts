@@ -33,6 +33,12 @@ export class SimClock implements Clock {
     return Number.isFinite(at) ? at - this.now : null
   }
 
+  /** Milliseconds to the last timer, or null. */
+  last(): number | null {
+    const at = Math.max(...this.#timers.map((timer) => timer.at))
+    return Number.isFinite(at) ? at - this.now : null
+  }
+
   /** Lets time pass and fires what is due, in order. */
   advance(ms: number): void {
     const until = this.now + ms

@@ -3,14 +3,14 @@ import { emptyCount, isFull, lacking, nameOf, STATES, VISITS, type CellCount, ty
 import type { Hunt, Want } from './hunt.ts'
 import { EVENTS, impossible, isCommandEvent, isPassing, noState } from './possible.ts'
 import { parseState } from './cells.ts'
-import { preludes, routeTo, writers } from './routes.ts'
+import { before, filled, preludes, routeTo, writers } from './routes.ts'
 import { simulate, type Outcome } from './simulate.ts'
 
 /** Cells one history hunts for with their faults, and plain visits of each. */
 const CELLS = 12
 const TIMES = 3
 /** What has to begin elsewhere is looked for with little else. */
-const REMOTE = 2
+const REMOTE = 3
 /** Visits of each cell when a history dwells in a state for them alone. */
 const DWELL = 12
 /** Long enough to reach any state and to be there a while. */
@@ -50,21 +50,27 @@ const visitsOf = (cells: Cells, { key }: Cell): number => cells.counts.get(key)?
 /** By turns it dwells in the state, breaks things there, and does so with what has to begin elsewhere. */
 function hunt(cells: Cells, state: string, open: readonly Cell[], no: number): Hunt {
   const byState = preludes(state, '')
-  const remote = open.filter(({ event }) => preludes(state, event).length > byState.length)
+  const remote = open.filter(({ event }) => preludes(state, event).length > byState.length || before(state, event).length > 0)
   const near = open.filter((cell) => !remote.includes(cell))
   const isRemote = near.length === 0 || (no % 4 === 3 && remote.length > 0)
   const dwells = no % 2 === 0
-  const some = isRemote ? rotated(cells, remote, no).slice(0, REMOTE) : dwells ? near : rotated(cells, near, no).slice(0, CELLS)
+  const some = isRemote ? alike(state, rotated(cells, remote, no)) : dwells ? near : rotated(cells, near, no).slice(0, CELLS)
   const wants = some.flatMap((cell) => (dwells ? visitsWanted(cells, cell, DWELL, no) : wantsOf(cells, cell, no)))
   const leading = isRemote ? some.flatMap(({ event }) => preludes(state, event)) : byState
   const route = routeTo(cells, [state])
   const detour = routeTo(cells, leading.length === 0 ? [state] : [...new Set(leading.map((want) => want.state))])
   // Within the quarantine it is one way only.
   for (const from of Object.keys(route)) if (from.startsWith('quarantined/')) detour[from] = route[from] ?? []
+  const first = isRemote ? before(state, some[0]?.event ?? '') : filled(state, no)
   const stay = (event: string): number => leaving(cells, state, event)
-  const before = leading.map((want) => ({ ...want, times: want.times * TIMES }))
-  return { state, wants: [...wants.toSorted((a, b) => stay(a.event) - stay(b.event)), ...before], route, detour }
+  const led = leading.map((want) => ({ ...want, times: want.times * TIMES }))
+  const approach = first.length === 0 ? {} : routeTo(cells, [...new Set(first.map((want) => want.state))])
+  return { state, first, approach, wants: [...wants.toSorted((a, b) => stay(a.event) - stay(b.event)), ...led], route, detour }
 }
+
+/** The first of them, and some that need the same before them. */
+const alike = (state: string, open: readonly Cell[]): readonly Cell[] =>
+  open.filter(({ event }) => before(state, event) === before(state, open[0]?.event ?? '')).slice(0, REMOTE)
 
 /** The scarcest first, and by turns all of them. */
 function rotated(cells: Cells, open: readonly Cell[], no: number): readonly Cell[] {

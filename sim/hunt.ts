@@ -3,6 +3,7 @@
  * brings about the events that are wanted, with the faults that are wanted.
  */
 import type { DriverEvent } from '../packages/runtime/src/core/event.ts'
+import { TIMER_MS } from '../packages/runtime/src/host/timers.ts'
 import { cellState, type CellFault } from './cells.ts'
 import { answerProbe, COMMANDS, deliver, late, passTime, toggleHold } from './workload.ts'
 import type { World } from './world.ts'
@@ -13,6 +14,9 @@ export type Want = { state: string; event: string; fault: CellFault | null; time
 export type Hunt = {
   /** The state that is wanted. What else is wanted leads to it. */
   state: string
+  /** What has to be met, elsewhere, before anything of the rest counts. */
+  first: readonly Want[]
+  approach: Route
   /** What leads out of the state stands last. */
   wants: readonly Want[]
   route: Route
@@ -27,38 +31,63 @@ export type Route = { [state: string]: readonly string[] }
 const DETOUR = 0.1
 /** How much what stands first among the wants is preferred: 1 = not at all. */
 const BIAS = 3
+/** More timers than fire until a commit is given up: those that are due wait and look again. */
+const UNTIL_GIVEN_UP = 200
 /** A deadline is met before its escalation when a commit is tried again from here on, so often. */
 const BLOCKED = { afterMs: 250, failures: 3 }
 
 /** One operation towards what is wanted; false when nothing of it can be done now. */
 export function pursue(world: World, { state, ...ways }: Hunt): boolean {
-  const { random, wants } = world
+  const { random, wants, temper } = world
   if (random.chance(DETOUR)) return false
-  if (world.sessions.some((id) => world.engine.runtime.isRetrying(id))) {
-    passTime(world, true)
+  if (isRetrying(world)) {
+    for (let step = 0; step < UNTIL_GIVEN_UP && isRetrying(world); step += 1) passTime(world, true)
     return true
   }
   const at = world.sessions.map((id) => ({ id, state: stateOf(world, id) })).filter((each) => each.state !== null)
-  const here = at.filter((each) => wants.some((want) => want.state === each.state))
-  const there = here.filter((each) => each.state === state)
-  for (const each of there.length > 0 ? there : here) {
+  if (world.first.length > 0) {
+    temper.refuse = 0
+    return approach(world, at, world.first, ways.approach)
+  }
+  if (isWanted(world, 'timer-fired:approval-expiry') && random.chance(0.3)) age(world)
+  const there = wants.filter((want) => want.state === state)
+  if (at.some((each) => each.state === state) && there.length > 0) return approach(world, at, there, {})
+  if (wants.some((want) => want.state.endsWith('/finalizing')) && feed(world, nearest(world, at, ways.route)?.id ?? null)) return true
+  return approach(world, at, wants, wants.length > there.length ? ways.detour : ways.route)
+}
+
+type Place = { id: string; state: string | null }
+
+/** Brings about one of those that are wanted where a session is; else the way leads there. */
+function approach(world: World, at: readonly Place[], wants: readonly Want[], route: Route): boolean {
+  const { random } = world
+  for (const each of at) {
     const events = wants.filter((want) => want.state === each.state).map((want) => want.event)
     if (provoke(world, each.id, events[Math.floor(events.length * random.next() ** BIAS)] ?? '')) return true
   }
-  const route = wants.some((want) => want.state !== state) ? ways.detour : ways.route
-  const near = at.filter((each) => route[each.state ?? ''] !== undefined)
-  if (near.length === 0) return false
-  // One session goes ahead; the other one is there for what needs two.
-  const next = random.chance(0.8) ? (near[0] ?? random.pick(near)) : random.pick(near)
-  if (wants.some((want) => want.state.endsWith('/seeking')) && random.chance(0.2)) deliver(world, next.id)
-  if (wants.some((want) => want.state.endsWith('/finalizing')) && feed(world, next.id)) return true
+  const next = nearest(world, at, route)
+  if (next === null) return false
+  if (wants.some((want) => want.state.endsWith('/seeking')) && random.chance(0.2)) {
+    deliver(world, next.id)
+    return true
+  }
   return provoke(world, next.id, random.pick(route[next.state ?? ''] ?? []))
 }
 
+/** One session goes ahead; the other one is there for what needs two. */
+function nearest({ random }: World, at: readonly Place[], route: Route): Place | null {
+  const near = at.filter((each) => route[each.state ?? ''] !== undefined)
+  const [first] = near
+  if (first === undefined) return null
+  return random.chance(0.8) ? first : random.pick(near)
+}
+
+const isRetrying = (world: World): boolean => world.sessions.some((id) => world.engine.runtime.isRetrying(id))
+
 /** The turns that are to end are those of deliveries. */
-function feed(world: World, id: string): boolean {
-  const session = world.state(id)
-  if (session === null || session.turn !== null || session.phase !== 'active' || session.held) return false
+function feed(world: World, id: string | null): boolean {
+  const session = id === null ? null : world.state(id)
+  if (id === null || session === null || session.turn !== null || session.phase !== 'active' || session.held) return false
   if (session.seeking !== null) return provoke(world, id, 'delivery-found')
   deliver(world, id)
   return true
@@ -74,7 +103,6 @@ function provoke(world: World, id: string, event: string): boolean {
   const command = COMMANDS[event as keyof typeof COMMANDS]
   if (command !== undefined) {
     prepare(world, id, event)
-    if (event === 'stop-requested' && isWanted(world, 'timer-fired:approval-expiry')) age(world)
     command(world, id)
     return true
   }
@@ -157,14 +185,16 @@ const REQUESTS: readonly DriverEvent[] = [
 
 const isWanted = (world: World, event: string): boolean => world.wants.some((want) => want.event === event)
 
-/** Time passes until something is nearly due. */
+/** Time passes until a question that is open is nearly due. */
 function age(world: World): void {
-  const wait = world.clock.next()
+  const asked = world.sessions.some((id) => world.state(id)?.approvals.some((approval) => !approval.decided))
+  const wait = asked ? world.clock.last() : null
   const rest = 1 + world.random.below(NEARLY_MS)
-  if (wait !== null && wait > rest) world.guarded(() => world.clock.advance(wait - rest))
+  if (wait !== null && wait > NEARLY_MS) world.guarded(() => world.clock.advance(wait - rest))
 }
 
-const NEARLY_MS = 2400
+/** A Stop that is not heard closes its turn by then. */
+const NEARLY_MS = TIMER_MS['stop-deadline']
 
 /** Its commits fail for a while: what is due meanwhile is due together afterwards. */
 function holdUp(world: World, id: string): void {

@@ -47,20 +47,40 @@ function edgesOf(cells: Cells): Map<string, Way[]> {
   return edges
 }
 
+/** What has to happen once, elsewhere and before anything else, so that a cell can be met; its trace is in what the session remembers. */
+export function before(state: string, event: string): Want[] {
+  const s = parseState(state)
+  if (event === 'redirect-refused') return nameOf(s) === OPEN ? NOTHING : WAITING
+  if (event === 'timer-fired:approval-expiry' && nameOf(s) !== OPEN) return ASKED
+  if (s.decision !== 'seeking' && ANSWERS.includes(event)) return LEFT
+  if (event === 'commit-refused:claim' && s.phase === 'quarantined') return WAITING
+  if (event === 'recovered' && s.connection === 'none' && s.turn === 'none') return WAITING
+  const isSpoilt = event === 'session-quarantined' || event === 'terminal-persistence-failed'
+  return isSpoilt && s.phase === 'held' && s.turn === 'none' ? WAITING : NOTHING
+}
+
+/** Under a hold nothing is taken in: what happens to waiting messages there has to wait from before. */
+export const filled = (state: string, no: number): Want[] => (parseState(state).phase === 'held' && no % 3 > 0 ? WAITING : NOTHING)
+
 /** What has to happen in other states before a cell can be met; empty for a cell that the shortest way leads to. */
 export function preludes(state: string, event: string): Want[] {
   const s = parseState(state)
   const loaded = s.connection === 'none' && (s.turn !== 'none' || event === 'recovered')
   if (s.phase === 'quarantined') return intoQuarantine(s, event)
-  if (event === 'redirect-refused' && nameOf(s) !== OPEN) return [{ state: OPEN, event: 'message-submitted', fault: null, times: 2 }]
-  if (event === 'timer-fired:approval-expiry' && s.turn === 'stopping')
-    return [{ state: nameOf({ ...s, connection: 'live', turn: 'open' }), event: 'tool-approval-request', fault: null, times: 1 }]
   if (!loaded) return []
-  const before = STATES.filter((p) => p.connection !== 'none' && isAlike(p, s) && noState(p) === null)
-  return before.flatMap(loadedFrom)
+  return STATES.filter((p) => p.connection !== 'none' && isAlike(p, s) && noState(p) === null).flatMap(loadedFrom)
 }
 
 const OPEN = nameOf({ phase: 'active', connection: 'live', turn: 'open', deferred: false, decision: '-' })
+
+const SEEKING = nameOf({ phase: 'active', connection: 'live', turn: 'none', deferred: false, decision: 'seeking' })
+
+const WAITING: Want[] = [{ state: OPEN, event: 'message-submitted', fault: null, times: 2 }]
+const NOTHING: Want[] = []
+const ASKED: Want[] = [{ state: OPEN, event: 'tool-approval-request', fault: null, times: 1 }]
+/** A turn that opens leaves its look behind. */
+const LEFT: Want[] = [{ state: SEEKING, event: 'message-submitted', fault: null, times: 4 }]
+const ANSWERS = ['delivery-found', 'delivery-none', 'delivery-unroutable']
 
 const isAlike = (a: CellState, b: CellState): boolean =>
   a.phase === b.phase && a.turn === b.turn && a.deferred === b.deferred && a.decision === b.decision
@@ -84,8 +104,6 @@ function intoQuarantine(s: CellState, event: string): Want[] {
     nameOf({ phase: 'active', connection: 'live', turn: 'none', deferred: false, decision: '-', ...of })
   const froms = s.connection === 'none' ? (['none'] as const) : (['connecting', 'live', 'closing'] as const)
   const wants: Want[] = []
-  // A claim that is refused saves something when a message waits behind it.
-  if (event === 'commit-refused:claim') wants.push({ state: OPEN, event: 'message-submitted', fault: null, times: 2 })
   if (event === 'commit-refused:claim')
     for (const connection of froms) wants.push({ state: active({ connection, decision: 'seeking' }), event, fault: REFUSED, times: 1 })
   // It stays unfinished when a bug keeps it from being finished twice.

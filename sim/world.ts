@@ -96,8 +96,9 @@ export class World {
   points = 0
   epoch = 0
   held = false
-  /** What a history that hunts still wants to meet. */
+  /** What a history that hunts still wants to meet, and what has to be met before anything of it. */
   wants: Want[]
+  first: Want[]
   /** Sessions that exist; one that was deleted is replaced by a new one. */
   sessions: readonly string[] = FIRST_SESSIONS
   /** Looks into inboxes that have not come back. */
@@ -110,8 +111,8 @@ export class World {
   armed = true
   #dead = false
   #serial = 0
-  /** What is to break the event that is being handled. */
-  #spoil: Want | null = null
+  /** What may break the event that is being handled; the first one that can be has its turn. */
+  #spoils: readonly Want[] = []
   /** What was wanted and came last. */
   #spent: Want | null = null
   readonly #options: WorldOptions
@@ -123,6 +124,7 @@ export class World {
     this.temper = bent(options.temper, this.random)
     this.mix = bent(options.mix, this.random)
     this.wants = options.hunt?.wants.map((want) => ({ ...want })) ?? []
+    this.first = options.hunt?.first.map((want) => ({ ...want })) ?? []
     this.ledger = new Ledger(
       (invariant, message) => this.check(invariant, false, message),
       () => this.store,
@@ -223,41 +225,33 @@ export class World {
 
   /** Memory equals the rows when nothing happens (invariant 16); views equal a fresh read (12). */
   judgeRest(): void {
+    this.guarded(() => this.engine.streams.flush())
     for (const id of this.sessions) {
       const state = this.state(id)
-      const rows = this.store.loadSession(id)
-      if (state === null || rows === null) continue
-      const idle = isIdle(state)
-      if (idle)
-        this.check(
-          16,
-          sameState(state, load(rows, state.held)),
-          `${id}: memory differs from its rows\n${JSON.stringify(normal(state))}\n${JSON.stringify(normal(load(rows, state.held)))}`,
-        )
+      if (state === null) continue
+      const rows = isIdle(state) ? this.store.loadSession(id) : null
+      const loaded = rows === null ? null : load(rows, state.held)
+      if (loaded !== null && !sameState(state, loaded))
+        this.check(16, false, `${id}: memory differs from its rows\n${JSON.stringify(normal(state))}\n${JSON.stringify(normal(loaded))}`)
+      this.#judgeViews(state)
     }
-    this.guarded(() => this.engine.streams.flush())
-    for (const sink of this.sinks) this.#judgeView(sink.view)
   }
 
-  #judgeView(view: SessionView): void {
-    const turn = this.state(view.sessionId)?.turn ?? null
-    this.check(
-      12,
-      (view.turn?.turnId ?? null) === (turn?.id ?? null),
-      `${view.sessionId}: the turn shown is ${view.turn?.turnId}, the one that runs ${turn?.id}`,
-    )
-    const fresh = {
-      rows: this.store.listMessages(view.sessionId, { limit: 1000, before: null }),
-      queue: this.store.listQueue(view.sessionId),
-      approvals: this.store.listApprovals({ sessionId: view.sessionId, status: 'pending' }),
+  #judgeViews({ id, turn }: Session): void {
+    const stored = {
+      rows: JSON.stringify(this.store.listMessages(id, { limit: 1000, before: null })),
+      queue: JSON.stringify(this.store.listQueue(id)),
+      approvals: JSON.stringify(this.store.listApprovals({ sessionId: id, status: 'pending' })),
     }
-    const seen = { rows: view.rows, queue: view.queue, approvals: view.approvals.filter((approval) => approval.status === 'pending') }
-    for (const part of ['rows', 'queue', 'approvals'] as const)
-      this.check(
-        12,
-        JSON.stringify(seen[part]) === JSON.stringify(fresh[part]),
-        `${view.sessionId}: ${part} seen differ from the stored ones\n${JSON.stringify(seen[part])}\n${JSON.stringify(fresh[part])}`,
-      )
+    for (const { view } of this.sinks.filter((sink) => sink.view.sessionId === id)) {
+      const shown = view.turn?.turnId ?? null
+      this.check(12, shown === (turn?.id ?? null), `${id}: the turn shown is ${shown}, the one that runs ${turn?.id}`)
+      const approvals = view.approvals.filter((approval) => approval.status === 'pending')
+      for (const [part, seen] of Object.entries({ rows: view.rows, queue: view.queue, approvals } as const)) {
+        const [one, other] = [JSON.stringify(seen), stored[part as keyof typeof stored]]
+        if (one !== other) this.check(12, false, `${id}: ${part} seen differ from the stored ones\n${one}\n${other}`)
+      }
+    }
   }
 
   // ---- the parts around the engine
@@ -299,16 +293,16 @@ export class World {
         else answer()
       },
       report: (what, sessionId, detail) => this.#report(what, sessionId, detail),
-      aroundEffect: (_session, effect, run) => {
+      aroundEffect: (session, effect, run) => {
         if (this.#dead) return
-        cells?.enter(effect.type)
+        cells?.enter(session.id, effect.type)
         this.#point(`before ${effect.type}`)
         if (effect.type === 'reply') this.answers.set(effect.commandId, effect.answer)
         run()
         this.#point(`after ${effect.type}`)
       },
       trace: (before, event) => {
-        this.#spoil = null
+        this.#spoils = []
         // What a host that is dead still goes through changes nothing.
         if (this.#dead) return
         // The rest at the end of a history is not counted: nothing can be broken there.
@@ -337,20 +331,19 @@ export class World {
     return { verdict: 'start', agentRev: wanted === 'changed' ? agentRev + 1 : agentRev, modelId: 'm' }
   }
 
-  /** It is one of those that are wanted: broken as wanted, or only met. */
+  /** It is one of those that are wanted: met, and broken where it can be. */
   #meet(state: string, event: string): void {
-    const wanted = this.wants.filter((want) => want.state === state && want.event === event)
-    if (wanted.length === 0) return
-    // A commit that is to fail until it is given up fails in one go.
-    const want = wanted.find((each) => each.fault?.kind === 'failed' && isOneMore(each, this.#spent)) ?? this.random.pick(wanted)
-    if (want.fault === null) this.#spend(want)
-    else this.#spoil = want
+    const wanted = [...this.first, ...this.wants].filter((want) => want.state === state && want.event === event)
+    const plain = wanted.find((want) => want.fault === null)
+    if (plain !== undefined) this.#spend(plain)
+    this.#spoils = wanted.filter((want) => want.fault !== null)
   }
 
   #spend(want: Want): void {
     want.times -= 1
-    if (want.times === 0) this.wants.splice(this.wants.indexOf(want), 1)
-    this.#spoil = null
+    if (want.times === 0) for (const wants of [this.first, this.wants]) if (wants.includes(want)) wants.splice(wants.indexOf(want), 1)
+    if (want.fault === null) return
+    this.#spoils = []
     this.#spent = want
   }
 
@@ -378,10 +371,9 @@ export class World {
     if (this.#dead) throw new Crash(name)
     this.points += 1
     const { fault, rate, cells } = this.#options
-    const spoil = this.#spoil
-    const spoilt = spoil?.fault?.kind === 'crash' && spoil.fault.point === name
-    if (spoilt) this.#spend(spoil)
-    const planned = spoilt || (this.armed && fault?.kind === 'crash' && fault.at === this.points)
+    const spoil = this.#spoils.find((want) => want.fault?.kind === 'crash' && want.fault.point === name)
+    if (spoil !== undefined) this.#spend(spoil)
+    const planned = spoil !== undefined || (this.armed && fault?.kind === 'crash' && fault.at === this.points)
     if (planned || (this.armed && rate > 0 && this.random.chance(rate))) {
       cells?.crashed(name)
       this.#die(name)
@@ -390,7 +382,7 @@ export class World {
 
   #reboot(): void {
     this.#dead = false
-    this.#spoil = null
+    this.#spoils = []
     for (const connection of this.connections) connection.kill()
     this.connections.length = 0
     this.probes.length = 0
@@ -427,6 +419,15 @@ export class World {
     }
   }
 
+  #spoilCommit(): void {
+    const spoils = this.#spoils.filter(isSpoil)
+    if (spoils.length === 0) return
+    // A commit that is to fail until it is given up fails in one go.
+    const spoil = spoils.find((want) => want.fault.kind === 'failed' && isOneMore(want, this.#spent)) ?? this.random.pick(spoils)
+    this.faults.failNext(spoil.fault.kind)
+    this.#spend(spoil)
+  }
+
   /** Dies before or after a commit. */
   #mortal(store: Store): Store {
     const { rate, cells } = this.#options
@@ -436,11 +437,7 @@ export class World {
         this.#point('before commit')
         if (this.armed && rate > 0 && this.random.chance(rate))
           this.faults.failNext(this.random.pick(['failed', 'unknown-saved', 'unknown-not-saved'] as const), 1 + this.random.below(3))
-        const spoil = this.#spoil
-        if (spoil !== null && spoil.fault !== null && spoil.fault.kind !== 'crash') {
-          this.faults.failNext(spoil.fault.kind)
-          this.#spend(spoil)
-        }
+        this.#spoilCommit()
         const result = store.commit(commit, content)
         cells?.committed(result.outcome)
         this.#point('after commit')
@@ -449,6 +446,10 @@ export class World {
     }
   }
 }
+
+/** Faults of a commit, not of the process. */
+type Spoil = Want & { fault: { kind: CommitFault } }
+const isSpoil = (want: Want): want is Spoil => want.fault !== null && want.fault.kind !== 'crash'
 
 const isOneMore = (want: Want, last: Want | null): boolean =>
   want.state === last?.state && want.event === last.event && want.fault?.kind === last.fault?.kind
