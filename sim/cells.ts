@@ -106,14 +106,15 @@ export class Cells {
     this.#current = null
   }
 
-  committed(outcome: 'done' | 'failed' | 'refused' | 'unknown'): void {
+  /** What follows a commit that is not saved belongs to no cell: the host gives up a retry, or a session. */
+  committed(outcome: 'done' | 'failed' | 'refused' | 'unknown', saved: boolean): void {
     const count = this.#current?.count
     if (count === undefined) return
     count.commits += 1
     if (outcome !== 'done') count[outcome] += 1
+    if (!saved) this.leave()
   }
 
-  /** An effect of another session than the one that was met last belongs to no cell: what a retry that is given up closes. */
   enter(sessionId: string, effect: string): void {
     if (this.#current?.sessionId !== sessionId) return this.leave()
     const { effects } = this.#current.count

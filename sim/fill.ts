@@ -15,6 +15,8 @@ const REMOTE = 3
 const DWELL = 12
 /** Long enough to reach any state and to be there a while. */
 const OPS = 60
+/** What has to begin elsewhere takes longer, and begins more than once. */
+const REMOTE_OPS = 150
 /** Chance of an unplanned fault at each point, in every other hunt. */
 const RATE = 0.003
 /** A commit that is tried again and again is given up after so many. */
@@ -41,9 +43,13 @@ export type HuntRun = Outcome & { replay: string }
 export function huntOnce(cells: Cells, state: string, no: number): HuntRun | null {
   const open = openCells(cells).filter((cell) => cell.state === state)
   if (open.length === 0) return null
-  const options = { seed: no, ops: OPS, rate: no % 2 === 0 ? 0 : RATE, hunt: hunt(cells, state, open, no) }
+  const sought = hunt(cells, state, open, no)
+  const options = { seed: no, ops: opsOf(sought), rate: no % 2 === 0 ? 0 : RATE, hunt: sought }
   return { ...simulate({ ...options, fault: null, cells }), replay: JSON.stringify(options) }
 }
+
+export const opsOf = ({ leads }: Hunt): number => (leads.length > 0 ? REMOTE_OPS : OPS)
+export const huntFor = (cells: Cells, state: string, event: string, no: number): Hunt => hunt(cells, state, [{key: `${state} ${event}`, state, event}], no)
 
 const visitsOf = (cells: Cells, { key }: Cell): number => cells.counts.get(key)?.visits ?? 0
 
@@ -52,7 +58,7 @@ function hunt(cells: Cells, state: string, open: readonly Cell[], no: number): H
   const byState = preludes(state, '')
   const remote = open.filter(({ event }) => preludes(state, event).length > byState.length || before(state, event).length > 0)
   const near = open.filter((cell) => !remote.includes(cell))
-  const isRemote = near.length === 0 || (no % 4 === 3 && remote.length > 0)
+  const isRemote = near.length === 0 || (no % 4 > 1 && remote.length > 0)
   const dwells = no % 2 === 0
   const some = isRemote ? alike(state, rotated(cells, remote, no)) : dwells ? near : rotated(cells, near, no).slice(0, CELLS)
   const wants = some.flatMap((cell) => (dwells ? visitsWanted(cells, cell, DWELL, no) : wantsOf(cells, cell, no)))
@@ -64,8 +70,8 @@ function hunt(cells: Cells, state: string, open: readonly Cell[], no: number): H
   const first = isRemote ? before(state, some[0]?.event ?? '') : filled(state, no)
   const stay = (event: string): number => leaving(cells, state, event)
   const led = leading.map((want) => ({ ...want, times: want.times * TIMES }))
-  const approach = first.length === 0 ? {} : routeTo(cells, [...new Set(first.map((want) => want.state))])
-  return { state, first, approach, wants: [...wants.toSorted((a, b) => stay(a.event) - stay(b.event)), ...led], route, detour }
+  const leads = first.map((want) => ({ ...want, route: routeTo(cells, [want.state]) }))
+  return { state, leads, wants: [...wants.toSorted((a, b) => stay(a.event) - stay(b.event)), ...led], route, detour }
 }
 
 /** The first of them, and some that need the same before them. */

@@ -14,15 +14,17 @@ export type Want = { state: string; event: string; fault: CellFault | null; time
 export type Hunt = {
   /** The state that is wanted. What else is wanted leads to it. */
   state: string
-  /** What has to be met, elsewhere, before anything of the rest counts. */
-  first: readonly Want[]
-  approach: Route
+  /** What has to be met before anything of the rest counts, in this order; and again when nothing more comes of it. */
+  leads: readonly Lead[]
   /** What leads out of the state stands last. */
   wants: readonly Want[]
   route: Route
   /** The way while something is wanted in other states. */
   detour: Route
 }
+
+/** `route`: the way to where it can be met. */
+export type Lead = Want & { route: Route }
 
 /** From each state, the events that lead nearer. */
 export type Route = { [state: string]: readonly string[] }
@@ -31,13 +33,15 @@ export type Route = { [state: string]: readonly string[] }
 const DETOUR = 0.1
 /** How much what stands first among the wants is preferred: 1 = not at all. */
 const BIAS = 3
+/** Operations without anything that was wanted, after which its leads are followed again. */
+const PATIENCE = 15
 /** More timers than fire until a commit is given up: those that are due wait and look again. */
 const UNTIL_GIVEN_UP = 200
 /** A deadline is met before its escalation when a commit is tried again from here on, so often. */
 const BLOCKED = { afterMs: 250, failures: 3 }
 
 /** One operation towards what is wanted; false when nothing of it can be done now. */
-export function pursue(world: World, { state, ...ways }: Hunt): boolean {
+export function pursue(world: World, { state, leads, ...ways }: Hunt): boolean {
   const { random, wants, temper } = world
   if (random.chance(DETOUR)) return false
   if (isRetrying(world)) {
@@ -45,9 +49,12 @@ export function pursue(world: World, { state, ...ways }: Hunt): boolean {
     return true
   }
   const at = world.sessions.map((id) => ({ id, state: stateOf(world, id) })).filter((each) => each.state !== null)
-  if (world.first.length > 0) {
+  world.fruitless += 1
+  if (world.fruitless > PATIENCE) world.follow(leads)
+  const [lead] = world.leads
+  if (lead !== undefined) {
     temper.refuse = 0
-    return approach(world, at, world.first, ways.approach)
+    return approach(world, at, [lead], lead.route)
   }
   if (isWanted(world, 'timer-fired:approval-expiry') && random.chance(0.3)) age(world)
   const there = wants.filter((want) => want.state === state)
@@ -129,8 +136,10 @@ function provoke(world: World, id: string, event: string): boolean {
       toggleHold(world)
       return true
     case 'agent-changed':
-    case 'delivery-kicked':
       world.post(id, { type: event })
+      return true
+    case 'delivery-kicked':
+      if (!owe(world, id)) world.post(id, { type: event })
       return true
     case 'delivery-found':
     case 'delivery-none':

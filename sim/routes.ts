@@ -47,40 +47,75 @@ function edgesOf(cells: Cells): Map<string, Way[]> {
   return edges
 }
 
-/** What has to happen once, elsewhere and before anything else, so that a cell can be met; its trace is in what the session remembers. */
-export function before(state: string, event: string): Want[] {
+/** What has to happen once, elsewhere and before anything else, in this order, so that a cell can be met; its trace is in what the session remembers. */
+export function before(state: string, event: string): readonly Want[] {
   const s = parseState(state)
-  if (event === 'redirect-refused') return nameOf(s) === OPEN ? NOTHING : WAITING
-  if (event === 'timer-fired:approval-expiry' && nameOf(s) !== OPEN) return ASKED
-  if (s.decision !== 'seeking' && ANSWERS.includes(event)) return LEFT
-  if (event === 'commit-refused:claim' && s.phase === 'quarantined') return WAITING
-  if (event === 'recovered' && s.connection === 'none' && s.turn === 'none') return WAITING
+  const { phase, connection, turn, decision } = s
   const isSpoilt = event === 'session-quarantined' || event === 'terminal-persistence-failed'
-  return isSpoilt && s.phase === 'held' && s.turn === 'none' ? WAITING : NOTHING
+  switch (event) {
+    case 'redirect-refused':
+      return state === OPEN ? NOTHING : WAITING
+    case 'timer-fired:approval-expiry':
+      if (state === OPEN) return NOTHING
+      return connection === 'closing' && turn === 'open' && !s.deferred ? ASKED_BY_ITSELF : ASKED
+    case 'timer-fired:idle':
+      return connection === 'closing' ? OUTDATED : NOTHING
+    case 'connected':
+      return connection === 'closing' ? STOPPED : NOTHING
+    case 'commit-refused:claim':
+      return phase === 'quarantined' ? CLAIMED_AND_LOST : CLAIMED
+    case 'delivery-found':
+    case 'delivery-none':
+    case 'delivery-unroutable':
+      return decision === 'seeking' ? NOTHING : LEFT
+    case 'recovered':
+      return connection === 'none' && turn === 'none' ? WAITING : NOTHING
+    default:
+      if (!isSpoilt || phase !== 'held' || turn !== 'none') return NOTHING
+      return connection === 'connecting' ? WAITING_AT_START : WAITING
+  }
 }
 
 /** Under a hold nothing is taken in: what happens to waiting messages there has to wait from before. */
-export const filled = (state: string, no: number): Want[] => (parseState(state).phase === 'held' && no % 3 > 0 ? WAITING : NOTHING)
+export const filled = (state: string, no: number): readonly Want[] => (parseState(state).phase === 'held' && no % 3 > 0 ? WAITING : NOTHING)
 
 /** What has to happen in other states before a cell can be met; empty for a cell that the shortest way leads to. */
 export function preludes(state: string, event: string): Want[] {
   const s = parseState(state)
   const loaded = s.connection === 'none' && (s.turn !== 'none' || event === 'recovered')
-  if (s.phase === 'quarantined') return intoQuarantine(s, event)
+  if (s.phase === 'quarantined') return intoQuarantine(s)
   if (!loaded) return []
   return STATES.filter((p) => p.connection !== 'none' && isAlike(p, s) && noState(p) === null).flatMap(loadedFrom)
 }
 
-const OPEN = nameOf({ phase: 'active', connection: 'live', turn: 'open', deferred: false, decision: '-' })
+const at = (of: Partial<CellState>): string =>
+  nameOf({ phase: 'active', connection: 'live', turn: 'none', deferred: false, decision: '-', ...of })
 
-const SEEKING = nameOf({ phase: 'active', connection: 'live', turn: 'none', deferred: false, decision: 'seeking' })
+const OPEN = at({ turn: 'open' })
+const UP = at({})
+const SEEKING = at({ decision: 'seeking' })
+const STARTING = at({ connection: 'connecting', turn: 'starting' })
 
-const WAITING: Want[] = [{ state: OPEN, event: 'message-submitted', fault: null, times: 2 }]
-const NOTHING: Want[] = []
-const ASKED: Want[] = [{ state: OPEN, event: 'tool-approval-request', fault: null, times: 1 }]
+const once = (state: string, event: string): Want => ({ state, event, fault: null, times: 1 })
+
+const NOTHING: readonly Want[] = []
+const WAITING = [{ ...once(OPEN, 'message-submitted'), times: 2 }]
+const WAITING_AT_START = [{ ...once(STARTING, 'message-submitted'), times: 2 }, once(STARTING, 'hold-placed')]
+const ASKED = [once(OPEN, 'tool-approval-request')]
+/** A second turn of the agent's own closes the connection and not the first one. */
+const ASKED_BY_ITSELF = [once(UP, 'autonomous-turn-state'), ...ASKED]
+/** Its idle timer runs on while it closes. */
+const OUTDATED = [once(UP, 'agent-changed')]
+/** It is told to close before it has come up. */
+const STOPPED = [once(STARTING, 'stop-requested')]
 /** A turn that opens leaves its look behind. */
-const LEFT: Want[] = [{ state: SEEKING, event: 'message-submitted', fault: null, times: 4 }]
-const ANSWERS = ['delivery-found', 'delivery-none', 'delivery-unroutable']
+const LEFT = [{ ...once(SEEKING, 'message-submitted'), times: 6 }]
+/** The inbox comes before the queue after a turn, and only then a claim that is lost has something to save. */
+const CLAIMED = [...WAITING, once(OPEN, 'delivery-kicked'), once(OPEN, 'turn-complete')]
+const CLAIMED_AND_LOST: readonly Want[] = [
+  ...CLAIMED,
+  { state: SEEKING, event: 'commit-refused:claim', fault: { kind: 'refused' }, times: 1 },
+]
 
 const isAlike = (a: CellState, b: CellState): boolean =>
   a.phase === b.phase && a.turn === b.turn && a.deferred === b.deferred && a.decision === b.decision
@@ -98,18 +133,14 @@ function loadedFrom(p: CellState): Want[] {
 
 const REFUSED = { kind: 'refused' } as const
 
-function intoQuarantine(s: CellState, event: string): Want[] {
+function intoQuarantine(s: CellState): Want[] {
   const state = nameOf(s)
-  const active = (of: Partial<CellState>): string =>
-    nameOf({ phase: 'active', connection: 'live', turn: 'none', deferred: false, decision: '-', ...of })
   const froms = s.connection === 'none' ? (['none'] as const) : (['connecting', 'live', 'closing'] as const)
   const wants: Want[] = []
-  if (event === 'commit-refused:claim')
-    for (const connection of froms) wants.push({ state: active({ connection, decision: 'seeking' }), event, fault: REFUSED, times: 1 })
   // It stays unfinished when a bug keeps it from being finished twice.
   if (s.decision === 'finalizing') {
     for (const connection of froms)
-      wants.push({ state: active({ connection, decision: 'finalizing' }), event: 'delivery-finalizing', fault: REFUSED, times: 1 })
+      wants.push({ state: at({ connection, decision: 'finalizing' }), event: 'delivery-finalizing', fault: REFUSED, times: 1 })
     wants.push({ state, event: 'delivery-finalizing', fault: REFUSED, times: 1 })
   }
   return wants

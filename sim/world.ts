@@ -23,7 +23,7 @@ import { SimClock } from './clock.ts'
 import { simDriver } from './driver.ts'
 import { faultyStore, type CommitFault, type FaultyStore } from './faulty-store.ts'
 import { AGENT_ID, furnishSession, furnishStore } from './furnish.ts'
-import type { Hunt, Want } from './hunt.ts'
+import type { Hunt, Lead, Want } from './hunt.ts'
 import { Ledger } from './ledger.ts'
 import { impossible } from './possible.ts'
 import { prng, type Prng } from './prng.ts'
@@ -98,7 +98,9 @@ export class World {
   held = false
   /** What a history that hunts still wants to meet, and what has to be met before anything of it. */
   wants: Want[]
-  first: Want[]
+  leads: Lead[] = []
+  /** Operations since something that is wanted was met. */
+  fruitless = 0
   /** Sessions that exist; one that was deleted is replaced by a new one. */
   sessions: readonly string[] = FIRST_SESSIONS
   /** Looks into inboxes that have not come back. */
@@ -110,6 +112,8 @@ export class World {
   /** Faults happen; off while the world comes to rest. */
   armed = true
   #dead = false
+  /** The last commit is in the database, whatever the host was told. */
+  #saved = false
   #serial = 0
   /** What may break the event that is being handled; the first one that can be has its turn. */
   #spoils: readonly Want[] = []
@@ -124,7 +128,7 @@ export class World {
     this.temper = bent(options.temper, this.random)
     this.mix = bent(options.mix, this.random)
     this.wants = options.hunt?.wants.map((want) => ({ ...want })) ?? []
-    this.first = options.hunt?.first.map((want) => ({ ...want })) ?? []
+    this.follow(options.hunt?.leads ?? [])
     this.ledger = new Ledger(
       (invariant, message) => this.check(invariant, false, message),
       () => this.store,
@@ -333,18 +337,28 @@ export class World {
 
   /** It is one of those that are wanted: met, and broken where it can be. */
   #meet(state: string, event: string): void {
-    const wanted = [...this.first, ...this.wants].filter((want) => want.state === state && want.event === event)
+    const wanted = [...this.leads.slice(0, 1), ...this.wants].filter((want) => want.state === state && want.event === event)
     const plain = wanted.find((want) => want.fault === null)
     if (plain !== undefined) this.#spend(plain)
     this.#spoils = wanted.filter((want) => want.fault !== null)
   }
 
   #spend(want: Want): void {
+    this.fruitless = 0
     want.times -= 1
-    if (want.times === 0) for (const wants of [this.first, this.wants]) if (wants.includes(want)) wants.splice(wants.indexOf(want), 1)
+    if (want.times === 0) {
+      this.wants = this.wants.filter((other) => other !== want)
+      this.leads = this.leads.filter((other) => other !== want)
+    }
     if (want.fault === null) return
     this.#spoils = []
     this.#spent = want
+  }
+
+  /** What a history that hunts has to meet first. */
+  follow(leads: readonly Lead[]): void {
+    this.leads = leads.map((lead) => ({ ...lead }))
+    this.fruitless = 0
   }
 
   #judgeCell(state: string, event: string): void {
@@ -411,6 +425,7 @@ export class World {
       commit: (commit, content): CommitResult => {
         const result = raw.commit(commit, content)
         if (result.outcome === 'done') {
+          this.#saved = true
           this.ledger.committed(commit, result.changes)
           this.log.push(`  saved ${commit.sessionId} ${commit.expectedRev + 1} ${commit.writes.map((write) => write.type).join(' ')}`)
         }
@@ -438,8 +453,9 @@ export class World {
         if (this.armed && rate > 0 && this.random.chance(rate))
           this.faults.failNext(this.random.pick(['failed', 'unknown-saved', 'unknown-not-saved'] as const), 1 + this.random.below(3))
         this.#spoilCommit()
+        this.#saved = false
         const result = store.commit(commit, content)
-        cells?.committed(result.outcome)
+        cells?.committed(result.outcome, this.#saved)
         this.#point('after commit')
         return result
       },
