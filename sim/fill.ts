@@ -3,7 +3,9 @@ import { emptyCount, isFull, lacking, nameOf, STATES, VISITS, type CellCount, ty
 import type { Hunt, Want } from './hunt.ts'
 import { EVENTS, impossible, isCommandEvent, isPassing, noState } from './possible.ts'
 import { parseState } from './cells.ts'
-import { before, filled, preludes, routeTo, writers } from './routes.ts'
+import { before, filled, helping, NOTHING, type Leads } from './leads.ts'
+import { prng } from './prng.ts'
+import { preludes, routeTo, writers } from './routes.ts'
 import { simulate, type Outcome } from './simulate.ts'
 
 /** Cells one history hunts for with their faults, and plain visits of each. */
@@ -51,35 +53,46 @@ export function huntOnce(cells: Cells, state: string, no: number): HuntRun | nul
 export const opsOf = ({ leads }: Hunt): number => (leads.length > 0 ? REMOTE_OPS : OPS)
 export const huntFor = (cells: Cells, state: string, event: string, no: number): Hunt => hunt(cells, state, [{key: `${state} ${event}`, state, event}], no)
 
-const visitsOf = (cells: Cells, { key }: Cell): number => cells.counts.get(key)?.visits ?? 0
+const countOf = (cells: Cells, { key }: Cell): CellCount => cells.counts.get(key) ?? emptyCount()
+const visitsOf = (cells: Cells, cell: Cell): number => countOf(cells, cell).visits
+
+type Sought = Cell & { first: Leads }
 
 /** By turns it dwells in the state, breaks things there, and does so with what has to begin elsewhere. */
 function hunt(cells: Cells, state: string, open: readonly Cell[], no: number): Hunt {
   const byState = preludes(state, '')
-  const remote = open.filter(({ event }) => preludes(state, event).length > byState.length || before(state, event).length > 0)
-  const near = open.filter((cell) => !remote.includes(cell))
+  const sought = open.map((cell): Sought => ({ ...cell, first: firstOf(cells, cell, no) }))
+  const remote = sought.filter(({ event, first }) => preludes(state, event).length > byState.length || first.length > 0)
+  const near = sought.filter((cell) => !remote.includes(cell))
   const isRemote = near.length === 0 || (no % 4 > 1 && remote.length > 0)
-  const dwells = no % 2 === 0
-  const some = isRemote ? alike(state, rotated(cells, remote, no)) : dwells ? near : rotated(cells, near, no).slice(0, CELLS)
-  const wants = some.flatMap((cell) => (dwells ? visitsWanted(cells, cell, DWELL, no) : wantsOf(cells, cell, no)))
+  const isShort = (isRemote ? remote : near).some((cell) => visitsOf(cells, cell) < VISITS)
+  const dwells = no % 2 === 0 && isShort
+  const some = isRemote ? alike(rotated(cells, remote, no)) : dwells ? near : rotated(cells, near, no).slice(0, CELLS)
+  const wants = some.flatMap((cell) => [...(dwells ? [] : faultsOf(cells, cell, no)), ...visitsWanted(cells, cell, dwells ? DWELL : TIMES, no)])
   const leading = isRemote ? some.flatMap(({ event }) => preludes(state, event)) : byState
   const route = routeTo(cells, [state])
   const detour = routeTo(cells, leading.length === 0 ? [state] : [...new Set(leading.map((want) => want.state))])
   // Within the quarantine it is one way only.
   for (const from of Object.keys(route)) if (from.startsWith('quarantined/')) detour[from] = route[from] ?? []
-  const first = isRemote ? before(state, some[0]?.event ?? '') : filled(state, no)
+  const first = (isRemote ? some[0]?.first : filled(state, no)) ?? NOTHING
+  const leads = first.map((want) => ({ ...want, route: routeTo(cells, [want.state]) }))
   const stay = (event: string): number => leaving(cells, state, event)
   const led = leading.map((want) => ({ ...want, times: want.times * TIMES }))
-  const leads = first.map((want) => ({ ...want, route: routeTo(cells, [want.state]) }))
   return { state, leads, wants: [...wants.toSorted((a, b) => stay(a.event) - stay(b.event)), ...led], route, detour }
 }
 
+/** What has to happen first; for faults alone, by turns each of what may help. */
+function firstOf(cells: Cells, cell: Cell, no: number): Leads {
+  const always = before(cell.state, cell.event)
+  const count = countOf(cells, cell)
+  return always.length > 0 || count.visits < VISITS ? always : prng(no).pick(helping(cell.event, lacking(count)))
+}
+
 /** The first of them, and some that need the same before them. */
-const alike = (state: string, open: readonly Cell[]): readonly Cell[] =>
-  open.filter(({ event }) => before(state, event) === before(state, open[0]?.event ?? '')).slice(0, REMOTE)
+const alike = (sought: readonly Sought[]): readonly Sought[] => sought.filter(({ first }) => first === sought[0]?.first).slice(0, REMOTE)
 
 /** The scarcest first, and by turns all of them. */
-function rotated(cells: Cells, open: readonly Cell[], no: number): readonly Cell[] {
+function rotated<T extends Cell>(cells: Cells, open: readonly T[], no: number): readonly T[] {
   const scarce = open.toSorted((a, b) => visitsOf(cells, a) - visitsOf(cells, b))
   const offset = no % 4 === 1 ? 0 : (no * 7) % scarce.length
   return [...scarce.slice(offset), ...scarce.slice(0, offset)]
@@ -100,10 +113,10 @@ function visitsWanted(cells: Cells, cell: Cell, most: number, no: number): Want[
   return [...leadUp(cells, want, no), want]
 }
 
-function wantsOf(cells: Cells, cell: Cell, no: number): Want[] {
-  const { key, state, event } = cell
-  const faults = lacking(cells.counts.get(key) ?? emptyCount()).map((fault): Want => ({ state, event, fault, times: 1 }))
-  return [...faults.flatMap((want) => [...leadUp(cells, want, no), want]), ...visitsWanted(cells, cell, TIMES, no)]
+function faultsOf(cells: Cells, cell: Cell, no: number): Want[] {
+  const { state, event } = cell
+  const faults = lacking(countOf(cells, cell)).map((fault): Want => ({ state, event, fault, times: 1 }))
+  return faults.flatMap((want) => [...leadUp(cells, want, no), want])
 }
 
 /** A quarantine follows a refused commit, a failed persistence one that is given up. */

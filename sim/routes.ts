@@ -2,6 +2,7 @@
 import type { Cells } from './cells.ts'
 import { nameOf, parseState, STATES, type CellState } from './cells.ts'
 import type { Route, Want } from './hunt.ts'
+import { at } from './leads.ts'
 import { isPassing, noState } from './possible.ts'
 
 /** Operations that no way is worth. */
@@ -47,38 +48,6 @@ function edgesOf(cells: Cells): Map<string, Way[]> {
   return edges
 }
 
-/** What has to happen once, elsewhere and before anything else, in this order, so that a cell can be met; its trace is in what the session remembers. */
-export function before(state: string, event: string): readonly Want[] {
-  const s = parseState(state)
-  const { phase, connection, turn, decision } = s
-  const isSpoilt = event === 'session-quarantined' || event === 'terminal-persistence-failed'
-  switch (event) {
-    case 'redirect-refused':
-      return state === OPEN ? NOTHING : WAITING
-    case 'timer-fired:approval-expiry':
-      if (state === OPEN) return NOTHING
-      return connection === 'closing' && turn === 'open' && !s.deferred ? ASKED_BY_ITSELF : ASKED
-    case 'timer-fired:idle':
-      return connection === 'closing' ? OUTDATED : NOTHING
-    case 'connected':
-      return connection === 'closing' ? STOPPED : NOTHING
-    case 'commit-refused:claim':
-      return phase === 'quarantined' ? CLAIMED_AND_LOST : CLAIMED
-    case 'delivery-found':
-    case 'delivery-none':
-    case 'delivery-unroutable':
-      return decision === 'seeking' ? NOTHING : LEFT
-    case 'recovered':
-      return connection === 'none' && turn === 'none' ? WAITING : NOTHING
-    default:
-      if (!isSpoilt || phase !== 'held' || turn !== 'none') return NOTHING
-      return connection === 'connecting' ? WAITING_AT_START : WAITING
-  }
-}
-
-/** Under a hold nothing is taken in: what happens to waiting messages there has to wait from before. */
-export const filled = (state: string, no: number): readonly Want[] => (parseState(state).phase === 'held' && no % 3 > 0 ? WAITING : NOTHING)
-
 /** What has to happen in other states before a cell can be met; empty for a cell that the shortest way leads to. */
 export function preludes(state: string, event: string): Want[] {
   const s = parseState(state)
@@ -87,35 +56,6 @@ export function preludes(state: string, event: string): Want[] {
   if (!loaded) return []
   return STATES.filter((p) => p.connection !== 'none' && isAlike(p, s) && noState(p) === null).flatMap(loadedFrom)
 }
-
-const at = (of: Partial<CellState>): string =>
-  nameOf({ phase: 'active', connection: 'live', turn: 'none', deferred: false, decision: '-', ...of })
-
-const OPEN = at({ turn: 'open' })
-const UP = at({})
-const SEEKING = at({ decision: 'seeking' })
-const STARTING = at({ connection: 'connecting', turn: 'starting' })
-
-const once = (state: string, event: string): Want => ({ state, event, fault: null, times: 1 })
-
-const NOTHING: readonly Want[] = []
-const WAITING = [{ ...once(OPEN, 'message-submitted'), times: 2 }]
-const WAITING_AT_START = [{ ...once(STARTING, 'message-submitted'), times: 2 }, once(STARTING, 'hold-placed')]
-const ASKED = [once(OPEN, 'tool-approval-request')]
-/** A second turn of the agent's own closes the connection and not the first one. */
-const ASKED_BY_ITSELF = [once(UP, 'autonomous-turn-state'), ...ASKED]
-/** Its idle timer runs on while it closes. */
-const OUTDATED = [once(UP, 'agent-changed')]
-/** It is told to close before it has come up. */
-const STOPPED = [once(STARTING, 'stop-requested')]
-/** A turn that opens leaves its look behind. */
-const LEFT = [{ ...once(SEEKING, 'message-submitted'), times: 6 }]
-/** The inbox comes before the queue after a turn, and only then a claim that is lost has something to save. */
-const CLAIMED = [...WAITING, once(OPEN, 'delivery-kicked'), once(OPEN, 'turn-complete')]
-const CLAIMED_AND_LOST: readonly Want[] = [
-  ...CLAIMED,
-  { state: SEEKING, event: 'commit-refused:claim', fault: { kind: 'refused' }, times: 1 },
-]
 
 const isAlike = (a: CellState, b: CellState): boolean =>
   a.phase === b.phase && a.turn === b.turn && a.deferred === b.deferred && a.decision === b.decision
