@@ -26,7 +26,8 @@ const TRIES = 5
 
 export type Cell = { key: string; state: string; event: string }
 
-const ALL: readonly Cell[] = STATES.filter((state) => noState(state) === null).flatMap((each) => {
+/** The cells that can be. */
+export const ALL: readonly Cell[] = STATES.filter((state) => noState(state) === null).flatMap((each) => {
   const state = nameOf(each)
   return EVENTS.filter((event) => impossible(state, event) === null).map((event) => ({ key: `${state} ${event}`, state, event }))
 })
@@ -37,12 +38,33 @@ export function openCells(cells: Cells): Cell[] {
 }
 
 /** The states that have open cells. */
-export const openStates = (cells: Cells): string[] => [...new Set(openCells(cells).map(({ state }) => state))]
+const openStates = (cells: Cells): string[] => [...new Set(openCells(cells).map(({ state }) => state))]
 
 export type HuntRun = Outcome & { replay: string }
 
+/** Hunts in one state before the next one has its turn: more of them where more is open. */
+const LEAST_HUNTS = 4
+const MOST_HUNTS = 10
+const CELLS_A_HUNT = 3
+const SEEDS_A_ROUND = 10_000
+
+/** Hunts once in every state that has open cells, or more often; false when nothing is left to look for. */
+export function huntAll(cells: Cells, round: number, each: (run: HuntRun) => void): boolean {
+  const states = openStates(cells)
+  for (const state of states) {
+    const open = openCells(cells).filter((cell) => cell.state === state).length
+    const hunts = Math.max(LEAST_HUNTS, Math.min(MOST_HUNTS, 2 + Math.ceil(open / CELLS_A_HUNT)))
+    for (let no = 0; no < hunts; no += 1) {
+      const run = huntOnce(cells, state, round * SEEDS_A_ROUND + no)
+      if (run === null) break
+      each(run)
+    }
+  }
+  return states.length > 0
+}
+
 /** One hunt in that state; null when nothing is left to look for. `no`: which one, for its seed and for what it looks for. */
-export function huntOnce(cells: Cells, state: string, no: number): HuntRun | null {
+function huntOnce(cells: Cells, state: string, no: number): HuntRun | null {
   const open = openCells(cells).filter((cell) => cell.state === state)
   if (open.length === 0) return null
   const sought = hunt(cells, state, open, no)
@@ -50,8 +72,7 @@ export function huntOnce(cells: Cells, state: string, no: number): HuntRun | nul
   return { ...simulate({ ...options, fault: null, cells }), replay: JSON.stringify(options) }
 }
 
-export const opsOf = ({ leads }: Hunt): number => (leads.length > 0 ? REMOTE_OPS : OPS)
-export const huntFor = (cells: Cells, state: string, event: string, no: number): Hunt => hunt(cells, state, [{key: `${state} ${event}`, state, event}], no)
+const opsOf = ({ leads }: Hunt): number => (leads.length > 0 ? REMOTE_OPS : OPS)
 
 const countOf = (cells: Cells, { key }: Cell): CellCount => cells.counts.get(key) ?? emptyCount()
 const visitsOf = (cells: Cells, cell: Cell): number => countOf(cells, cell).visits
@@ -68,7 +89,10 @@ function hunt(cells: Cells, state: string, open: readonly Cell[], no: number): H
   const isShort = (isRemote ? remote : near).some((cell) => visitsOf(cells, cell) < VISITS)
   const dwells = no % 2 === 0 && isShort
   const some = isRemote ? alike(rotated(cells, remote, no)) : dwells ? near : rotated(cells, near, no).slice(0, CELLS)
-  const wants = some.flatMap((cell) => [...(dwells ? [] : faultsOf(cells, cell, no)), ...visitsWanted(cells, cell, dwells ? DWELL : TIMES, no)])
+  const wants = some.flatMap((cell) => [
+    ...(dwells ? [] : faultsOf(cells, cell, no)),
+    ...visitsWanted(cells, cell, dwells ? DWELL : TIMES, no),
+  ])
   const leading = isRemote ? some.flatMap(({ event }) => preludes(state, event)) : byState
   const route = routeTo(cells, [state])
   const detour = routeTo(cells, leading.length === 0 ? [state] : [...new Set(leading.map((want) => want.state))])

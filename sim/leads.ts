@@ -15,7 +15,6 @@ const OPEN = at({ turn: 'open' })
 const HELD = at({ phase: 'held', turn: 'open' })
 const UP = at({})
 const SEEKING = at({ decision: 'seeking' })
-const COMING = at({ connection: 'connecting' })
 const STARTING = at({ connection: 'connecting', turn: 'starting' })
 
 const once = (state: string, event: string): Want => ({ state, event, fault: null, times: 1 })
@@ -38,7 +37,7 @@ const ASKED_BY_ITSELF: Leads = [once(UP, 'autonomous-turn-state'), ...ASKED]
 /** Its idle timer runs on while it closes. */
 const OUTDATED: Leads = [once(UP, 'agent-changed')]
 const OUTDATED_AT_WORK: Leads = [once(OPEN, 'agent-changed')]
-const OUTDATED_COMING: Leads = [once(COMING, 'agent-changed')]
+const OUTDATED_COMING: Leads = [once(at({ connection: 'connecting', decision: 'seeking' }), 'agent-changed')]
 /** It is not closed while work goes on in the background. */
 const OUTDATED_AND_BUSY: Leads = [once(UP, 'background-tasks'), ...OUTDATED]
 /** It is told to close before it has come up. */
@@ -49,6 +48,11 @@ const LEFT: Leads = [{ ...once(SEEKING, 'message-submitted'), times: 6 }]
 const LOOKS_FIRST: Leads = [...WAITING, once(OPEN, 'delivery-kicked'), once(OPEN, 'turn-complete')]
 const OUTDATED_LOOKS_FIRST: Leads = [...OUTDATED_AT_WORK, ...LOOKS_FIRST]
 const CLAIM_LOST: Leads = [...LOOKS_FIRST, { ...once(SEEKING, 'commit-refused:claim'), fault: { kind: 'refused' } }]
+const CLAIM_LOST_ALONE: Leads = [
+  ...LOOKS_FIRST,
+  once(SEEKING, 'connection-closed'),
+  { ...once(at({ connection: 'none', decision: 'seeking' }), 'commit-refused:claim'), fault: { kind: 'refused' } },
+]
 const DELIVERED: Leads = [once(SEEKING, 'delivery-found')]
 const DELIVERED_FIRST: Leads = [...DELIVERED, once(OPEN, 'message-submitted')]
 const DELIVERED_DEFERRED: Leads = [...DELIVERED, once(OPEN, 'autonomous-turn-state')]
@@ -68,7 +72,8 @@ export function before(state: string, event: string): Leads {
     case 'connected':
       return connection === 'closing' ? STOPPED : NOTHING
     case 'commit-refused:claim':
-      return phase === 'quarantined' ? CLAIM_LOST : LOOKS_FIRST
+      if (phase !== 'quarantined') return LOOKS_FIRST
+      return connection === 'none' ? CLAIM_LOST_ALONE : CLAIM_LOST
     case 'delivery-found':
     case 'delivery-none':
     case 'delivery-unroutable':

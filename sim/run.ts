@@ -2,12 +2,13 @@
  * `node sim/run.ts [--every N] [--random N] [--hunt N] [--replay JSON] [--seed S] [--cells FILE] [--log]`:
  * crash and every commit outcome at every point of N fixed scenarios, then N random histories, then up
  * to N rounds of histories that look for the cells that are not full. `--replay` plays one history that
- * failed. Prints totals; exits 1 at the first failure with what reproduces it.
+ * failed. Prints totals; exits 1 at the first failure with what reproduces it, and after a hunt that
+ * left cells open with their names.
  */
 import { writeFileSync } from 'node:fs'
-import { cellTable } from './cell-table.ts'
-import { Cells } from './cells.ts'
-import { huntOnce, openStates, tally } from './fill.ts'
+import { cellTable, lacksOf } from './cell-table.ts'
+import { Cells, emptyCount } from './cells.ts'
+import { huntAll, openCells, tally } from './fill.ts'
 import { everyPoint, KINDS } from './every.ts'
 import { simulate } from './simulate.ts'
 
@@ -20,8 +21,6 @@ const number = (name: string, fallback: number): number => Number(arg(name) ?? f
 const HISTORY_OPS = 80
 /** Per point of a history: with about 600 points a history it makes more than one fault in ten operations. */
 const FAULT_RATE = 0.012
-/** Hunts in one state, before the next one has its turn. */
-const HUNTS = 10
 /** Lines of the log shown of a failure. */
 const TAIL = 60
 
@@ -48,19 +47,15 @@ if (replay !== null) {
   add(outcome, outcome.failure)
 }
 for (let round = 1; round <= number('hunt', 0); round += 1) {
-  for (const state of openStates(cells)) {
-    for (let each = 0; each < HUNTS; each += 1) {
-      const run = huntOnce(cells, state, round * 10000 + each)
-      if (run === null) break
-      totals.runs += 1
-      add(run, run.failure === null ? null : `--replay '${run.replay}': ${run.failure}`)
-    }
-  }
+  const isOpen = huntAll(cells, round, (run) => {
+    totals.runs += 1
+    add(run, run.failure === null ? null : `--replay '${run.replay}': ${run.failure}`)
+  })
+  if (!isOpen) break
   const { full, met, possible } = tally(cells)
   console.log(
     `round ${round}: ${totals.runs} runs, ${possible} cells, ${met} met, ${full} full; ${((performance.now() - started) / 1000).toFixed(0)} s`,
   )
-  if (full === possible) break
 }
 
 const seconds = (performance.now() - started) / 1000
@@ -69,6 +64,11 @@ console.log(
 )
 const file = arg('cells')
 if (file !== null) writeFileSync(file, cellTable(cells, totals.runs))
+if (arg('hunt') !== null) {
+  const open = openCells(cells)
+  for (const { key } of open) console.error(`open: ${key}: ${lacksOf(cells.counts.get(key) ?? emptyCount())}`)
+  if (open.length > 0) process.exit(1)
+}
 
 function add(part: { points: number; commits: number; crashes: number; log: string[] }, failure: string | null): void {
   totals.points += part.points

@@ -27,6 +27,7 @@ import type { Hunt, Lead, Want } from './hunt.ts'
 import { Ledger } from './ledger.ts'
 import { impossible } from './possible.ts'
 import { prng, type Prng } from './prng.ts'
+import { normal, sameState } from './same.ts'
 import type { Temper } from './temper.ts'
 import type { Mix } from './workload.ts'
 
@@ -480,23 +481,6 @@ function bent<T extends { [name: string]: number }>(chances: T, random: Prng): T
 
 const BENDS = [0, 0.3, 1, 1, 1, 3]
 const bend = (chance: number, random: Prng): number => Math.min(0.9, chance * random.pick(BENDS))
-
-/** What memory and rows must agree on; handles, holds and moments live in memory alone. */
-export function normal(state: Session): unknown {
-  const { connection: _, lastGeneration: __, background: ___, compaction: ____, approvals, ...facts } = state
-  return { ...facts, approvals: approvals.filter((approval) => !approval.decided).map(({ id }) => id) }
-}
-const sameState = (a: Session, b: Session): boolean => JSON.stringify(sorted(normal(a))) === JSON.stringify(sorted(normal(b)))
-
-function sorted(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sorted)
-  if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(
-    Object.entries(value)
-      .toSorted(([a], [b]) => (a < b ? -1 : 1))
-      .map(([key, each]) => [key, sorted(each)]),
-  )
-}
 
 const never = (): never => {
   throw new Error('the simulated agent starts no process')
