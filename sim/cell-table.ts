@@ -1,5 +1,5 @@
 /** The count of cells as a page (`docs/cells.md`): what can be with what it was met with, and what cannot be with the reason. */
-import { nameOf, STATES, VISITS, emptyCount, lacking, type CellCount, type CellFault, type Cells } from './cells.ts'
+import { nameOf, STATES, VISITS, lacking, type CellCount, type CellFault, type Cells } from './cells.ts'
 import { ALL, openCells, tally } from './fill.ts'
 import { EVENTS, impossible, noState } from './possible.ts'
 
@@ -28,7 +28,7 @@ export function cellTable(cells: Cells, runs: number): string {
     '',
     '| state | event | visits | commits | crash before commit | after commit | failed | refused | unknown | crash after effects |',
     '|---|---|---|---|---|---|---|---|---|---|',
-    ...ALL.map(({ key, state, event }) => `| ${state} | ${event} | ${columnsOf(cells.counts.get(key) ?? emptyCount())} |`),
+    ...ALL.map(({ key, state, event }) => `| ${state} | ${event} | ${columnsOf(cells.countOf(key))} |`),
     '',
     ...impossibleOnes(),
   ].join('\n')
@@ -43,7 +43,7 @@ function columnsOf(count: CellCount): string {
 function openOnes(cells: Cells): string[] {
   const open = openCells(cells)
   if (open.length === 0) return []
-  const rows = open.map(({ key, state, event }) => `| ${state} | ${event} | ${lacksOf(cells.counts.get(key) ?? emptyCount())} |`)
+  const rows = open.map(({ key, state, event }) => `| ${state} | ${event} | ${lacksOf(cells.countOf(key))} |`)
   return ['## Open cells', '', '| state | event | lacks |', '|---|---|---|', ...rows, '']
 }
 

@@ -85,6 +85,11 @@ export class Cells {
   /** The cell each session met last. */
   #last = new Map<string, { state: string; key: string }>()
 
+  /** Zeros for a cell that was never met. */
+  countOf(key: string): CellCount {
+    return this.counts.get(key) ?? emptyCount()
+  }
+
   visit(sessionId: string, state: string, event: string): void {
     const key = `${state} ${event}`
     let count = this.counts.get(key)
@@ -138,7 +143,7 @@ function add(led: Cells['led'], key: string, state: string): void {
 
 export const AFTER = 'after '
 
-export function emptyCount(): CellCount {
+function emptyCount(): CellCount {
   return { visits: 0, commits: 0, crashBefore: 0, crashAfter: 0, failed: 0, refused: 0, unknown: 0, effects: new Map() }
 }
 

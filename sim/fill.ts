@@ -1,8 +1,7 @@
 /** Fills the cells that random histories leave open, by histories that hunt for what they lack. */
-import { emptyCount, isFull, lacking, nameOf, STATES, VISITS, type CellCount, type Cells } from './cells.ts'
+import { isFull, lacking, nameOf, parseState, STATES, VISITS, type CellCount, type Cells } from './cells.ts'
 import type { Hunt, Want } from './hunt.ts'
 import { EVENTS, impossible, isCommandEvent, isPassing, noState } from './possible.ts'
-import { parseState } from './cells.ts'
 import { before, filled, helping, NOTHING, type Leads } from './leads.ts'
 import { prng } from './prng.ts'
 import { preludes, routeTo, writers } from './routes.ts'
@@ -34,11 +33,10 @@ export const ALL: readonly Cell[] = STATES.filter((state) => noState(state) === 
 
 /** Possible cells that are not full. */
 export function openCells(cells: Cells): Cell[] {
-  return ALL.filter(({ key }) => !isFull(cells.counts.get(key) ?? emptyCount()))
+  return ALL.filter(({ key }) => !isFull(cells.countOf(key)))
 }
 
-/** The states that have open cells. */
-const openStates = (cells: Cells): string[] => [...new Set(openCells(cells).map(({ state }) => state))]
+const openIn = (cells: Cells, state: string): Cell[] => openCells(cells).filter((cell) => cell.state === state)
 
 export type HuntRun = Outcome & { replay: string }
 
@@ -50,9 +48,9 @@ const SEEDS_A_ROUND = 10_000
 
 /** Hunts once in every state that has open cells, or more often; false when nothing is left to look for. */
 export function huntAll(cells: Cells, round: number, each: (run: HuntRun) => void): boolean {
-  const states = openStates(cells)
+  const states = new Set(openCells(cells).map(({ state }) => state))
   for (const state of states) {
-    const open = openCells(cells).filter((cell) => cell.state === state).length
+    const open = openIn(cells, state).length
     const hunts = Math.max(LEAST_HUNTS, Math.min(MOST_HUNTS, 2 + Math.ceil(open / CELLS_A_HUNT)))
     for (let no = 0; no < hunts; no += 1) {
       const run = huntOnce(cells, state, round * SEEDS_A_ROUND + no)
@@ -60,12 +58,12 @@ export function huntAll(cells: Cells, round: number, each: (run: HuntRun) => voi
       each(run)
     }
   }
-  return states.length > 0
+  return states.size > 0
 }
 
 /** One hunt in that state; null when nothing is left to look for. `no`: which one, for its seed and for what it looks for. */
 function huntOnce(cells: Cells, state: string, no: number): HuntRun | null {
-  const open = openCells(cells).filter((cell) => cell.state === state)
+  const open = openIn(cells, state)
   if (open.length === 0) return null
   const sought = hunt(cells, state, open, no)
   const options = { seed: no, ops: opsOf(sought), rate: no % 2 === 0 ? 0 : RATE, hunt: sought }
@@ -74,8 +72,7 @@ function huntOnce(cells: Cells, state: string, no: number): HuntRun | null {
 
 const opsOf = ({ leads }: Hunt): number => (leads.length > 0 ? REMOTE_OPS : OPS)
 
-const countOf = (cells: Cells, { key }: Cell): CellCount => cells.counts.get(key) ?? emptyCount()
-const visitsOf = (cells: Cells, cell: Cell): number => countOf(cells, cell).visits
+const visitsOf = (cells: Cells, { key }: Cell): number => cells.countOf(key).visits
 
 type Sought = Cell & { first: Leads }
 
@@ -108,7 +105,7 @@ function hunt(cells: Cells, state: string, open: readonly Cell[], no: number): H
 /** What has to happen first; for faults alone, by turns each of what may help. */
 function firstOf(cells: Cells, cell: Cell, no: number): Leads {
   const always = before(cell.state, cell.event)
-  const count = countOf(cells, cell)
+  const count = cells.countOf(cell.key)
   return always.length > 0 || count.visits < VISITS ? always : prng(no).pick(helping(cell.event, lacking(count)))
 }
 
@@ -139,7 +136,7 @@ function visitsWanted(cells: Cells, cell: Cell, most: number, no: number): Want[
 
 function faultsOf(cells: Cells, cell: Cell, no: number): Want[] {
   const { state, event } = cell
-  const faults = lacking(countOf(cells, cell)).map((fault): Want => ({ state, event, fault, times: 1 }))
+  const faults = lacking(cells.countOf(cell.key)).map((fault): Want => ({ state, event, fault, times: 1 }))
   return faults.flatMap((want) => [...leadUp(cells, want, no), want])
 }
 

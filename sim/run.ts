@@ -7,7 +7,7 @@
  */
 import { writeFileSync } from 'node:fs'
 import { cellTable, lacksOf } from './cell-table.ts'
-import { Cells, emptyCount } from './cells.ts'
+import { Cells } from './cells.ts'
 import { huntAll, openCells, tally } from './fill.ts'
 import { everyPoint, KINDS } from './every.ts'
 import { simulate } from './simulate.ts'
@@ -66,7 +66,7 @@ const file = arg('cells')
 if (file !== null) writeFileSync(file, cellTable(cells, totals.runs))
 if (arg('hunt') !== null) {
   const open = openCells(cells)
-  for (const { key } of open) console.error(`open: ${key}: ${lacksOf(cells.counts.get(key) ?? emptyCount())}`)
+  for (const { key } of open) console.error(`open: ${key}: ${lacksOf(cells.countOf(key))}`)
   if (open.length > 0) process.exit(1)
 }
 
