@@ -46,19 +46,17 @@ const MOST_HUNTS = 10
 const CELLS_A_HUNT = 3
 const SEEDS_A_ROUND = 10_000
 
-/** Hunts once in every state that has open cells, or more often; false when nothing is left to look for. */
-export function huntAll(cells: Cells, round: number, each: (run: HuntRun) => void): boolean {
-  const states = new Set(openCells(cells).map(({ state }) => state))
-  for (const state of states) {
+/** One round: hunts in every state that has open cells, more of them where more is open; none when nothing is left to look for. */
+export function* huntsOf(cells: Cells, round: number): Generator<HuntRun, void, void> {
+  for (const state of new Set(openCells(cells).map((cell) => cell.state))) {
     const open = openIn(cells, state).length
     const hunts = Math.max(LEAST_HUNTS, Math.min(MOST_HUNTS, 2 + Math.ceil(open / CELLS_A_HUNT)))
     for (let no = 0; no < hunts; no += 1) {
       const run = huntOnce(cells, state, round * SEEDS_A_ROUND + no)
       if (run === null) break
-      each(run)
+      yield run
     }
   }
-  return states.size > 0
 }
 
 /** One hunt in that state; null when nothing is left to look for. `no`: which one, for its seed and for what it looks for. */

@@ -55,6 +55,12 @@ const CLAIM_LOST_ALONE: Leads = [
 ]
 const DELIVERED: Leads = [once(SEEKING, 'delivery-found')]
 const DELIVERED_FIRST: Leads = [...DELIVERED, once(OPEN, 'message-submitted')]
+/** Its turn ends well, so its queue goes on, and its host dies before the delivery is finished. */
+const DELIVERED_AND_KILLED: Leads = [
+  ...DELIVERED_FIRST,
+  once(OPEN, 'turn-complete'),
+  { ...once(at({ decision: 'finalizing' }), 'delivery-finalizing'), fault: { kind: 'crash', point: 'before commit' } },
+]
 const DELIVERED_DEFERRED: Leads = [...DELIVERED, once(OPEN, 'autonomous-turn-state')]
 
 /** Without these the cell is hardly ever met. */
@@ -111,7 +117,7 @@ const HELPING: { [event: string]: readonly Leads[] } = {
   'stop-requested': [HELD_BACK, LOOKS_FIRST],
   'hold-released': [WAITING_UNDER_HOLD, WAITING_AT_START],
   'delivery-none': [LOOKS_FIRST],
-  'delivery-finalizing': [DELIVERED_FIRST],
+  'delivery-finalizing': [DELIVERED_FIRST, DELIVERED_AND_KILLED],
 }
 
 /** What may bring about the faults that a cell still lacks although it was met often enough; never empty. */

@@ -8,7 +8,7 @@
 import { writeFileSync } from 'node:fs'
 import { cellTable, lacksOf } from './cell-table.ts'
 import { Cells } from './cells.ts'
-import { huntAll, openCells, tally } from './fill.ts'
+import { huntsOf, openCells, tally } from './fill.ts'
 import { everyPoint, KINDS } from './every.ts'
 import { simulate } from './simulate.ts'
 
@@ -47,11 +47,12 @@ if (replay !== null) {
   add(outcome, outcome.failure)
 }
 for (let round = 1; round <= number('hunt', 0); round += 1) {
-  const isOpen = huntAll(cells, round, (run) => {
+  const before = totals.runs
+  for (const run of huntsOf(cells, round)) {
     totals.runs += 1
     add(run, run.failure === null ? null : `--replay '${run.replay}': ${run.failure}`)
-  })
-  if (!isOpen) break
+  }
+  if (totals.runs === before) break
   const { full, met, possible } = tally(cells)
   console.log(
     `round ${round}: ${totals.runs} runs, ${possible} cells, ${met} met, ${full} full; ${((performance.now() - started) / 1000).toFixed(0)} s`,
