@@ -29,6 +29,7 @@ export type TestHostOptions = {
   timers?: HostOptions['timers']
   clock?: HostOptions['clock']
   logLevel?: string
+  traces?: boolean
 }
 
 export async function startTestHost(options: TestHostOptions = {}): Promise<TestHost> {
@@ -40,6 +41,7 @@ export async function startTestHost(options: TestHostOptions = {}): Promise<Test
     openStore: (path) => wrap(openSqliteStore({ path })),
     drivers: [driver, ...(options.drivers ?? [])],
     log: createLogger(options.logLevel ?? 'silent'),
+    traces: options.traces ?? false,
     ...(options.timers === undefined ? {} : { timers: options.timers }),
     ...(options.clock === undefined ? {} : { clock: options.clock }),
   })

@@ -20,7 +20,7 @@ import {
   type Target,
 } from './fixtures.ts'
 
-const usage = (requestId: string, outputTokens: number): Write => ({
+const usage = (requestId: string, outputTokens: number): Extract<Write, { type: 'record-usage' }> => ({
   type: 'record-usage',
   messageId: 'r1',
   usage: {
@@ -180,6 +180,11 @@ export function turnConformance(target: Target): void {
     withStore(target, (store) => {
       save(store, 's1', [openTurn('r1', 1), usage('q1', 5), usage('q1', 9)])
       save(store, 's1', [usage('q1', 9), usage('q2', 1)])
+      assert.deepEqual(store.listUsage('s1', 'r1'), [
+        { ...usage('q1', 5).usage, at: AT },
+        { ...usage('q2', 1).usage, at: AT },
+      ])
+      assert.deepEqual([store.listUsage('s1', 'r2'), store.listUsage('s2', 'r1')], [[], []])
     }))
 
   test(`${target.name}: a quarantine and its end stand on the session`, () =>

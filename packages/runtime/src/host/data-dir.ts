@@ -7,6 +7,7 @@
  *   host-id                               tells this directory's cursors from another's
  *   lock                                  pid and start time of the host that owns it
  *   workspaces/ runtimes/ tmp/            managed workspaces, the drivers' own homes, scratch space
+ *   traces/                               spans of turns, for a host that was told to keep them
  */
 import { randomBytes } from 'node:crypto'
 import {
@@ -49,6 +50,8 @@ export type DataDir = {
   hostId: number
   workspaces: string
   tmp: string
+  /** Made by the first trace. */
+  traces: string
   runtimeHome(type: string): string
   /** Free bytes on its disk. */
   free(): number
@@ -81,6 +84,7 @@ export function openDataDir(path: string, processes: ProcessTable): DataDir {
     ),
     workspaces: folder('workspaces'),
     tmp: folder('tmp'),
+    traces: join(path, 'traces'),
     runtimeHome: (type) => folder(join('runtimes', type)),
     free() {
       const { bavail, bsize } = statfsSync(path)

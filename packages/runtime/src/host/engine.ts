@@ -3,7 +3,7 @@
  * over a simulated clock and driver; `host.ts` gives it the real ones.
  */
 import type { Activity, Effect } from '../core/effect.ts'
-import type { Session, SessionId } from '../core/types.ts'
+import type { MessageId, Session, SessionId } from '../core/types.ts'
 import type { Store } from '../store/store.ts'
 import { AiService } from './ai-service.ts'
 import type { Clock } from './clock.ts'
@@ -41,12 +41,14 @@ export type EnginePorts = {
   timers?: TimerLimits
   /** A session was deleted and its agent is gone: what drivers keep of it goes, too. */
   forget?(sessionId: SessionId): void
+  /** A turn, or the part of it before a roll, has ended, and its row says so. */
+  turnEnded?(sessionId: SessionId, messageId: MessageId): void
   trace?: RuntimePorts['trace']
   /** Wraps the interpreter; a composition for tests stops its process here. */
   aroundEffect?(session: Session, effect: Effect, run: () => void): void
 }
 
-export type Engine = Omit<EffectServices, 'remember' | 'dropSession'> & {
+export type Engine = Omit<EffectServices, 'remember' | 'dropSession' | 'turnEnded'> & {
   views: ReturnType<typeof createViews>
   boot(): void
   stop(): void
@@ -104,6 +106,7 @@ export function createEngine(ports: EnginePorts): Engine {
       if (activity.type === 'context-usage') moments.set(sessionId, { ...known, contextUsage: activity.usage })
       else if (activity.type === 'background-tasks') moments.set(sessionId, { ...known, background: activity.tasks })
     },
+    turnEnded: (sessionId, messageId) => ports.turnEnded?.(sessionId, messageId),
     dropSession(sessionId) {
       streams.removed(sessionId)
       runtime.drop(sessionId)

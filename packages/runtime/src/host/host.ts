@@ -33,6 +33,7 @@ import { ClaudeCodeProcessManager } from './process-manager.ts'
 import { findProcessTable } from './process-table.ts'
 import { testProvider } from './provider-test.ts'
 import { startSweep } from './sweep.ts'
+import { TurnTraces } from './turn-traces.ts'
 import { wellFormed, wellFormedJson } from './text.ts'
 import { Workspaces } from './workspace.ts'
 import { VERSION } from '../version.ts'
@@ -43,6 +44,8 @@ export type HostOptions = {
   openStore(path: string): Store
   drivers: readonly AgentSessionRuntimeDriver[]
   log: Logger
+  /** Keeps the spans of every turn in `traces/` of the data directory; off unless it is said. */
+  traces?: boolean
   clock?: Clock
   timers?: EnginePorts['timers']
   aroundEffect?: EnginePorts['aroundEffect']
@@ -79,6 +82,7 @@ export async function createHost(options: HostOptions) {
   })
   const drivers = new DriverRegistry({ drivers: options.drivers, store, keys, dataDir, processes, clock, newId, log })
   const workspaces = new Workspaces(clock)
+  const traces = new TurnTraces({ folder: dataDir.traces, store, log })
   const firstEpoch = dataDir.hostId * EPOCHS_PER_HOST
   const engine: Engine = createEngine({
     store,
@@ -88,7 +92,8 @@ export async function createHost(options: HostOptions) {
     firstEpoch,
     facts: (id) => drivers.facts(id),
     validateDelivery: (id, done) => provider.validateDelivery(id, done),
-    forget: (id) => void drivers.forget(id),
+    forget: (id) => void Promise.all([drivers.forget(id), traces.forget(id)]),
+    ...(options.traces === true ? { turnEnded: (id, messageId) => traces.flush(id, messageId) } : {}),
     report: (what, sessionId, detail) => log[what === 'stale-event' ? 'debug' : 'error']({ sessionId, detail }, what),
     ...(options.timers === undefined ? {} : { timers: options.timers }),
     ...(options.aroundEffect === undefined ? {} : { aroundEffect: options.aroundEffect }),
@@ -138,7 +143,7 @@ export async function createHost(options: HostOptions) {
       cancel()
       engine.stop()
       processes.stop()
-      await processes.settled()
+      await Promise.all([processes.settled(), traces.settled()])
       store.close()
       dataDir.release()
     },

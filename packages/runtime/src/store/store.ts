@@ -13,7 +13,7 @@ import type {
   UIMessageChunk,
 } from '@wheelhouse/client/protocol'
 import type { LoadedRows } from '../core/recovery.ts'
-import type { DeliveryRef, MessageId, SessionId } from '../core/types.ts'
+import type { DeliveryRef, MessageId, SessionId, UsageRecord } from '../core/types.ts'
 import type { Commit } from '../core/write.ts'
 
 /** Rows as the core needs them to rebuild its state (core/recovery.ts). */
@@ -147,6 +147,8 @@ export interface Store {
   /** Transcript rows (seq not null) ascending, the newest `limit` before seq `before`. */
   listMessages(sessionId: SessionId, page: { limit: number; before: number | null }): Message[]
   listQueue(sessionId: SessionId): Message[]
+  /** Provider calls recorded on a row, by arrival; `at` is when the call was recorded. */
+  listUsage(sessionId: SessionId, messageId: MessageId): (UsageRecord & { at: string })[]
   readApproval(id: string): Approval | null
   listApprovals(filter: { sessionId: SessionId | null; status: 'pending' | null }): Approval[]
   /** Everything with a rev above `rev`, latest form, with the tombstones (decision 5). */

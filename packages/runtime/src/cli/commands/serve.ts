@@ -18,7 +18,7 @@ const DEFAULT_PORT = 4780
 const PORT_MAX = 65_535
 const WEB_DIR = fileURLToPath(new URL('../../../dist/web', import.meta.url))
 
-type ServeOptions = { port: number; host: string; practicePort: number; practice: boolean; logLevel: string }
+type ServeOptions = { port: number; host: string; practicePort: number; practice: boolean; traces: boolean; logLevel: string }
 
 export function addServeCommand(program: Command): void {
   program
@@ -28,6 +28,7 @@ export function addServeCommand(program: Command): void {
     .option('--host <address>', 'loopback address to listen on', '127.0.0.1')
     .option('--practice-port <port>', 'port of the practice model server; 0 picks one', portOf, 0)
     .option('--no-practice', 'run without the practice model server')
+    .option('--traces', 'keep the spans of every turn in the data directory', false)
     .addOption(new Option('--log-level <level>', 'what is logged').choices(['debug', 'info', 'warn', 'error', 'silent']).default('info'))
     .action((options: ServeOptions, command: Command) => serve(options, command))
 }
@@ -38,7 +39,8 @@ async function serve(options: ServeOptions, command: Command): Promise<void> {
   // Warnings of the libraries become lines of the log, too.
   process.removeAllListeners('warning')
   process.on('warning', ({ name, message }) => log.warn({ name, message }, 'warning'))
-  const host = await createHost({ dataDir, openStore: (path) => openSqliteStore({ path }), drivers: [claudeCodeDriver()], log })
+  const { traces } = options
+  const host = await createHost({ dataDir, openStore: (path) => openSqliteStore({ path }), drivers: [claudeCodeDriver()], log, traces })
   const stops: (() => Promise<void>)[] = [() => host.stop()]
   try {
     if (options.practice) {

@@ -24,6 +24,7 @@ export type EffectServices = {
   /** Keeps the newest moment of each kind for snapshots. */
   remember(sessionId: SessionId, activity: Activity): void
   dropSession(sessionId: SessionId): void
+  turnEnded(sessionId: SessionId, messageId: MessageId): void
 }
 
 export function interpret(services: EffectServices, session: Session, effect: Effect): void {
@@ -61,7 +62,9 @@ export function interpret(services: EffectServices, session: Session, effect: Ef
     case 'journal-chunks':
       return streams.journal(id, effect.messageId, effect.n, effect.chunks)
     case 'publish-turn':
-      return streams.turn(session, effect)
+      streams.turn(session, effect)
+      if (effect.phase === 'ended') services.turnEnded(id, effect.messageId)
+      return
     case 'publish-activity':
       return publishActivity(services, id, effect.messageId, effect.activity)
     case 'publish-status':

@@ -34,6 +34,17 @@ export function listQueue(database: Database, sessionId: string): Message[] {
     .map(toMessage)
 }
 
+export function listUsage(database: Database, sessionId: string, messageId: string): ReturnType<Store['listUsage']> {
+  const rows = database.all<ReturnType<Store['listUsage']>[number]>(
+    `select request_id as requestId, model_id as modelId, input_tokens as inputTokens, output_tokens as outputTokens,
+       cache_read_tokens as cacheReadTokens, cache_write_tokens as cacheWriteTokens, ttft_ms as ttftMs, duration_ms as durationMs, at
+     from usage_record where session_id = ? and message_id = ? order by no`,
+    sessionId,
+    messageId,
+  )
+  return rows.map((row) => ({ ...row }))
+}
+
 export function readApproval(database: Database, id: string): Approval | null {
   const row = database.get<ApprovalRow>(`select ${APPROVAL_COLUMNS} from approval where id = ?`, id)
   return row === undefined ? null : toApproval(row)

@@ -10,7 +10,7 @@ import { acceptDelivery } from './deliveries.ts'
 import { addProcess, forgetAnswers, listProcesses, nextStreamEpoch, recallAnswer, rememberAnswer, removeProcess } from './facts.ts'
 import { Journal } from './journal.ts'
 import { loadSession, nextAccepted, sessionsOwing } from './load.ts'
-import { changesSince, findByKey, listApprovals, listMessages, listQueue, readApproval, readMessage, revOf } from './messages.ts'
+import { changesSince, findByKey, listApprovals, listMessages, listQueue, listUsage, readApproval, readMessage, revOf } from './messages.ts'
 import { OPEN_BUSY_MS, checkFile, migrate, readMigrations, type Migration } from './migrate.ts'
 import { deleteProvider, insertProvider, listProviders, readProvider, updateProvider } from './providers.ts'
 import { finalOf } from './final.ts'
@@ -98,6 +98,7 @@ function toStore(truth: Database, journal: Journal): Store {
     findByKey: (sessionId, key) => findByKey(truth, sessionId, key),
     listMessages: (sessionId, page) => listMessages(truth, sessionId, page),
     listQueue: (sessionId) => listQueue(truth, sessionId),
+    listUsage: (sessionId, messageId) => listUsage(truth, sessionId, messageId),
     readApproval: (id) => readApproval(truth, id),
     listApprovals: (filter) => listApprovals(truth, filter),
     changesSince: (sessionId, rev) => changesSince(truth, sessionId, rev),
