@@ -25,7 +25,7 @@ export type AgentWitness = {
   consumed(sessionId: string, inputId: string): void
   approvalAnswered(sessionId: string, approvalId: string, decision: ApprovalDecision, headless: boolean): void
   toolRan(sessionId: string, approvalId: string): void
-  rolled(sessionId: string, turnId: string): void
+  rolled(): void
   emitted(sessionId: string, generation: number, event: DriverEvent): void
 }
 
@@ -283,7 +283,7 @@ export class SimConnection implements AgentRuntimeConnection {
   #boundary(turn: SimTurn): void {
     const inputIds = turn.consumed
     turn.consumed = []
-    this.#witness.rolled(this.input.sessionId, turn.turnId)
+    this.#witness.rolled()
     this.#emit({ type: 'steer-boundary', turnId: turn.turnId, inputIds })
   }
 

@@ -19,6 +19,8 @@ export class Ledger implements AgentWitness {
   readonly emissions: { sessionId: string; generation: number; event: Parameters<AgentWitness['emitted']>[2] }[] = []
   /** Inputs that a Stop keeps from running until a person runs them (invariant 17). */
   readonly barred = new Set<string>()
+  /** The host goes down in order. */
+  goingDown = false
   readonly deletedSessions = new Set<string>()
   readonly decided = new Map<string, boolean>()
   readonly stats = { commits: 0, sends: 0, consumed: 0, rolls: 0, results: 0, tools: 0 }
@@ -27,7 +29,8 @@ export class Ledger implements AgentWitness {
   #allowance = new Map<string, number>()
   #tokens = new Map<string, { sessionId: string; epoch: number }>()
   #epoch = new Map<string, number>()
-  #segments = new Map<string, string>()
+  /** Of each turn, everything its agent said. */
+  #said = new Map<string, string>()
   readonly #fail: Fail
   readonly #held: (sessionId: string) => boolean
   readonly #store: () => Store
@@ -58,6 +61,9 @@ export class Ledger implements AgentWitness {
         break
       case 'take-input':
         this.#judgeTaken(sessionId, write)
+        break
+      case 'close-turn':
+        this.#judgeClosed(write)
         break
       case 'set-resume':
         this.#epoch.set(sessionId, write.epoch)
@@ -111,6 +117,22 @@ export class Ledger implements AgentWitness {
     const last = own.reduce((most, row) => Math.max(most, row.seq ?? 0), 0)
     const between = before.filter((row) => (row.seq ?? 0) > last && row.origin !== 'autonomous')
     if (own.length === 0 || between.length > 0) this.#fail(13, `unanswered steer ${write.id} does not stand after its row`)
+  }
+
+  /** The rows of a turn hold what its agent said: all of it when it ended well, else what the host had heard. */
+  #judgeClosed({ messageId, status, errorCode, boundary }: Extract<Write, { type: 'close-turn' }>): void {
+    const row = this.rows.get(messageId)
+    if (row === undefined || boundary !== 'turn') return
+    const own = [...this.rows.values()].filter((each) => each.role === 'assistant' && each.turnId === row.turnId)
+    const text = own
+      .toSorted((a, b) => (a.seq ?? 0) - (b.seq ?? 0))
+      .flatMap((each) => each.parts.map((part) => (part.type === 'text' ? part.text : '')))
+      .join('')
+    const said = this.#said.get(row.turnId ?? '') ?? ''
+    if (status === 'success' ? text !== said : !said.startsWith(text)) this.#fail(12, `row ${messageId} holds "${text}", its agent said "${said}"`)
+    const last = this.emissions.findLast((each) => each.sessionId === row.sessionId)?.event
+    if (this.goingDown && errorCode === 'CONNECT_FAILED' && last?.type === 'connection-closed' && last.code === null)
+      this.#fail(17, `turn ${row.turnId} is given up although its agent was only asked to go`)
   }
 
   #judgeSession(commit: Commit): void {
@@ -222,19 +244,13 @@ export class Ledger implements AgentWitness {
     if (row?.headless === true) this.#fail(10, `tool of approval ${approvalId} ran in a headless turn`)
   }
 
-  /** What the agent said in a turn since its last roll: the text of the row that closes. */
-  segment(turnId: string): string {
-    return this.#segments.get(turnId) ?? ''
-  }
-
-  rolled(_sessionId: string, turnId: string): void {
+  rolled(): void {
     this.stats.rolls += 1
-    this.#segments.set(turnId, '')
   }
 
   emitted(sessionId: string, generation: number, event: Parameters<AgentWitness['emitted']>[2]): void {
     this.emissions.push({ sessionId, generation, event })
-    if (event.type === 'chunk') this.#segments.set(event.turnId, (this.#segments.get(event.turnId) ?? '') + textOf(event.chunks))
+    if (event.type === 'chunk') this.#said.set(event.turnId, (this.#said.get(event.turnId) ?? '') + textOf(event.chunks))
   }
 
   /** How often an input reached an agent. */

@@ -17,6 +17,7 @@ export const MIX = {
   cut: 0.03,
   time: 0.03,
   kill: 0.01,
+  shutdown: 0.004,
   agent: 0.01,
   compact: 0.01,
   release: 0.02,
@@ -47,6 +48,7 @@ export function operate(world: World): void {
   else if (is(mix.cut)) world.reattach(random.below(world.sinks.length))
   else if (is(mix.time)) passTime(world)
   else if (is(mix.kill)) world.kill()
+  else if (is(mix.shutdown)) shutdown(world)
   else if (is(mix.agent)) world.post(id, { type: 'agent-changed' })
   else if (is(mix.compact)) COMMANDS['compact-requested'](world, id)
   else if (is(mix.release)) COMMANDS['session-released'](world, id)
@@ -217,6 +219,18 @@ export function toggleHold(world: World): void {
   const { held } = world
   world.guarded(() => world.engine.runtime.setHeld(held))
 }
+
+/** The host goes down in order: its agents are asked to go, some are gone in time, and then it is. */
+function shutdown(world: World): void {
+  if (!world.held) toggleHold(world)
+  world.ledger.goingDown = true
+  world.guarded(() => void world.engine.connections.closeAll('shutdown'))
+  for (let moves = world.random.below(MOVES_BEFORE_GONE); moves > 0; moves -= 1) moveAgent(world, false)
+  world.ledger.goingDown = false
+  world.kill()
+}
+
+const MOVES_BEFORE_GONE = 8
 
 /** Late, duplicate and wrong-generation events of an agent; `wrong`: of another generation in any case. */
 export function late(world: World, id: string | null = null, wrongOnly = false): void {

@@ -3,6 +3,7 @@ import type { ErrorCode } from '@wheelhouse/client/protocol'
 import { expireApprovals } from './approval.ts'
 import type { Draft } from './draft.ts'
 import type { DriverEvent } from './event.ts'
+import { recoverTurn } from './recovery.ts'
 import { admit, afterTurn, closeTurn, settle } from './turn.ts'
 import type { Effect } from './effect.ts'
 import { isIdle } from './view.ts'
@@ -37,12 +38,13 @@ export function onConnected(d: Draft): void {
   } else if (isIdle(s)) settle(d)
 }
 
-/** Every turn of the generation closes in the same step; a turn that never left the host gets a new connection. */
+/** Every turn of the generation closes in the same step; a turn that never left the host gets a new connection, or goes back under a hold. */
 export function onConnectionClosed(d: Draft, event: Extract<DriverEvent, { type: 'connection-closed' }>): void {
   const { s } = d
   const wasConnecting = s.connection.phase === 'connecting'
   s.connection = { phase: 'none' }
   s.background = []
+  s.compaction = null
   d.effects.push({ type: 'cancel-timer', timer: 'idle', key: s.id })
   // Closed as asked while a turn ran: the host goes down.
   const asked: ErrorCode = 'TURN_INTERRUPTED'
@@ -54,9 +56,12 @@ export function onConnectionClosed(d: Draft, event: Extract<DriverEvent, { type:
       const status = code === asked || code === 'AGENT_PROCESS_LOST' ? 'interrupted' : 'error'
       closeTurn(d, turn, { status, code, text: event.message === '' ? null : event.message })
       ended = turn
-    } else if (wasConnecting) {
+    } else if (wasConnecting && (event.code !== null || !s.held)) {
       closeTurn(d, turn, { status: 'error', code: event.code ?? 'CONNECT_FAILED', text: event.message })
       ended = turn
+    } else if (s.held) {
+      // No agent starts under a hold, and a host that goes down loses no more than one that is killed.
+      recoverTurn(d, turn)
     }
   }
   expireApprovals(d, () => true, 'The agent that asked is gone.')

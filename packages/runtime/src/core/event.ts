@@ -65,7 +65,7 @@ export type DriverEvent =
   | { type: 'background-tasks'; tasks: BackgroundTask[] }
   | { type: 'background-work-state'; active: boolean }
   | { type: 'background-task-event'; task: BackgroundTask }
-  /** Output of a sub-agent whose root tool call stands in `messageId`'s row; checked by its owner, not by generation. */
+  /** Output of a sub-agent whose root tool call stands in `messageId`'s row; it counts whichever connection brings it. */
   | { type: 'background-flow-chunk'; messageId: MessageId; toolCallId: string; chunk: Json }
   /** The agent begins a turn nobody asked for. Comes before any of its chunks; it ends by its own turn-complete. */
   | { type: 'autonomous-turn-state'; state: 'started'; turnId: TurnId }
@@ -89,7 +89,8 @@ export type CommandEvent =
 export type TimerName = 'idle' | 'stop-escalation' | 'stop-deadline' | 'approval-expiry'
 
 export type HostEvent =
-  | { type: 'recovered' /** Delivering requests whose row is already terminal, or gone. */ }
+  /** The session was loaded with something under way, or was given up: what was not sent runs again, what was sent is closed. */
+  | { type: 'recovered' }
   | { type: 'hold-placed' }
   | { type: 'hold-released' }
   | { type: 'agent-changed' }
@@ -108,7 +109,7 @@ export type HostEvent =
   | { type: 'session-quarantined'; reason: string }
   | { type: 'timer-fired'; timer: TimerName; key: string }
 
-/** What `step` takes. Chunks carry no stamp: they are many and decide nothing. */
+/** What `step` takes. Chunks carry a stamp that is the same for all: they are many and decide nothing. */
 export type Event =
   | ({ stamp: Stamp } & CommandEvent)
   | ({ stamp: Stamp } & HostEvent)

@@ -128,13 +128,14 @@ export function onQueueRun(d: Draft, commandId: string): void {
   advance(d, false)
 }
 
+/** Withdraws what is held, and nothing that still runs by itself. */
 export function onQueueDiscarded(d: Draft, commandId: string): void {
-  discardQueue(d)
+  for (const input of d.s.queue.slice()) if (input.state === 'held') withdraw(d, input)
   accept(d, commandId)
   d.effects.push({ type: 'publish-status' })
 }
 
-/** Withdraws everything that has not left the host and needs no decision. */
+/** A Stop that discards withdraws everything that has not left the host and needs no decision. */
 export function discardQueue(d: Draft): void {
   for (const input of d.s.queue.slice()) if (input.state !== 'offered' && input.state !== 'unknown') withdraw(d, input)
 }

@@ -124,7 +124,8 @@ export function onRecovered(d: Draft): void {
   if (s.phase === 'active') advance(d, false)
 }
 
-function recoverTurn(d: Draft, turn: Turn): void {
+/** What becomes of a turn whose agent is gone for good with its host. */
+export function recoverTurn(d: Draft, turn: Turn): void {
   if (turn.phase === 'starting' && turn.delivery === null && turn.stop === null) {
     giveBack(d, turn)
     return

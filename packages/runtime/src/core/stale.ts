@@ -18,7 +18,7 @@ export function turnOf(s: Session, event: DriverEvent): Turn | null | undefined 
 }
 
 export function isStale(s: Session, generation: Generation, event: DriverEvent): boolean {
-  // Background flow is checked by the row that owns it, not by generation (architecture, the law).
+  // A sub-agent may outlive the connection that began it (architecture, the law).
   if (event.type === 'background-flow-chunk') return false
   if (s.connection.phase === 'none' || s.connection.generation !== generation) return true
   return turnOf(s, event) === undefined

@@ -15,14 +15,29 @@ export function liveTurn(turn: Turn): LiveTurn {
   }
 }
 
+/** What the status of a session is made from, whether its rows or its state are asked. */
+export type StatusFacts = { quarantined: boolean; asking: boolean; stopping: boolean; working: boolean; held: boolean; failed: boolean }
+
 /** One word for the session list; what a person must do comes before what the agent does. */
+export function statusFrom({ quarantined, asking, stopping, working, held, failed }: StatusFacts): SessionStatus {
+  if (quarantined) return 'quarantined'
+  if (asking) return 'waiting'
+  if (stopping) return 'stopping'
+  if (working) return 'working'
+  if (held) return 'held'
+  return failed ? 'error' : 'idle'
+}
+
+/** The status of a loaded session, which does not know how its last turn ended: never `error`. */
 export function sessionStatus(s: Session): SessionStatus {
-  if (s.phase === 'quarantined') return 'quarantined'
-  if (s.approvals.some((approval) => !approval.decided)) return 'waiting'
-  if (s.turn?.stop || s.deferred?.stop) return 'stopping'
-  if (s.turn !== null || s.deferred !== null) return 'working'
-  if (s.queue.some((input) => input.state === 'held' || input.state === 'unknown')) return 'held'
-  return 'idle'
+  return statusFrom({
+    quarantined: s.phase === 'quarantined',
+    asking: s.approvals.some((approval) => !approval.decided),
+    stopping: s.turn?.stop != null || s.deferred?.stop != null,
+    working: s.turn !== null || s.deferred !== null,
+    held: s.queue.some((input) => input.state === 'held' || input.state === 'unknown'),
+    failed: false,
+  })
 }
 
 /** Nothing runs, nothing is being decided. A queued input may still wait for a hold to be released. */

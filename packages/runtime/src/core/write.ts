@@ -80,7 +80,7 @@ export type Write =
   | { type: 'mark-sent'; messageId: MessageId }
   | { type: 'request-stop'; messageId: MessageId; mode: StopQueueMode; by: string | null }
   | { type: 'defer-turn'; messageId: MessageId; deferred: boolean }
-  /** Closes a pending row. `boundary` row-roll completes nothing. `withToken`: the row records the session's token as provenance. */
+  /** Closes a pending row. `boundary` row-roll completes nothing. `token`: the session's token then, kept on the row as provenance. */
   | {
       type: 'close-turn'
       messageId: MessageId

@@ -16,9 +16,11 @@ export type ConnectionPorts = {
   report(what: 'driver-threw', sessionId: SessionId, detail: string): void
 }
 
+type Handle = { sessionId: SessionId; generation: Generation; connection: AgentRuntimeConnection }
+
 export class Connections {
   readonly #ports: ConnectionPorts
-  readonly #handles = new Map<string, AgentRuntimeConnection>()
+  readonly #handles = new Map<string, Handle>()
   readonly #closings = new Map<SessionId, Promise<void>>()
 
   constructor(ports: ConnectionPorts) {
@@ -44,7 +46,7 @@ export class Connections {
     }
     try {
       const connection = found.driver.connect({ ...found.input, sessionId, generation, resumeToken, emit: onEvent })
-      if (!ended) this.#handles.set(key, connection)
+      if (!ended) this.#handles.set(key, { sessionId, generation, connection })
     } catch (error) {
       this.#threw(sessionId, error)
       onEvent({ type: 'connection-closed', code: 'CONNECT_FAILED', message: messageOf(error) })
@@ -63,10 +65,10 @@ export class Connections {
 
   /** Calls the handle; a driver that throws breaks its contract and loses its connection's trust, not the host. False: no handle, or it threw. */
   with(sessionId: SessionId, generation: Generation, call: (connection: AgentRuntimeConnection) => void): boolean {
-    const connection = this.#handles.get(keyOf(sessionId, generation))
-    if (connection === undefined) return false
+    const handle = this.#handles.get(keyOf(sessionId, generation))
+    if (handle === undefined) return false
     try {
-      call(connection)
+      call(handle.connection)
       return true
     } catch (error) {
       this.#threw(sessionId, error)
@@ -77,7 +79,7 @@ export class Connections {
   /** Ends one; its connection-closed event tells when it is over, also when closing itself failed. */
   close(sessionId: SessionId, generation: Generation, reason: string): void {
     const key = keyOf(sessionId, generation)
-    const connection = this.#handles.get(key)
+    const handle = this.#handles.get(key)
     const gone = (message: string): void => {
       this.#handles.delete(key)
       this.#ports.emit(sessionId, generation, { type: 'connection-closed', code: null, message })
@@ -86,10 +88,10 @@ export class Connections {
       this.#threw(sessionId, error)
       gone(messageOf(error))
     }
-    if (connection === undefined) return gone('')
+    if (handle === undefined) return gone('')
     try {
       // A driver that forgot its last event would leave the session waiting for ever.
-      const closing = connection
+      const closing = handle.connection
         .close(reason)
         .then(() => (this.#handles.has(key) ? gone('') : undefined), failed)
         .finally(() => {
@@ -108,7 +110,8 @@ export class Connections {
 
   /** Closes all; resolves when every native side is gone. */
   async closeAll(reason: string): Promise<void> {
-    await Promise.allSettled([...this.#handles.values()].map((connection) => connection.close(reason)))
+    for (const { sessionId, generation } of [...this.#handles.values()]) this.close(sessionId, generation, reason)
+    await Promise.all(this.#closings.values())
   }
 
   get size(): number {

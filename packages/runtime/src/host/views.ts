@@ -7,7 +7,7 @@ import {
   type SessionStatus,
 } from '@wheelhouse/client/protocol'
 import type { Session, SessionId } from '../core/types.ts'
-import { liveTurn } from '../core/view.ts'
+import { liveTurn, statusFrom } from '../core/view.ts'
 import type { SessionRecord, Store } from '../store/store.ts'
 import { HostError, type SessionViews } from './host-api.ts'
 
@@ -71,10 +71,12 @@ export function toEntry(record: SessionRecord): SessionEntry {
 }
 
 function statusOf(record: SessionRecord): SessionStatus {
-  if (record.phase === 'quarantined') return 'quarantined'
-  if (record.pendingApprovals > 0) return 'waiting'
-  if (record.stopping) return 'stopping'
-  if (record.working) return 'working'
-  if (record.held + record.unknown > 0) return 'held'
-  return record.lastStatus === 'error' ? 'error' : 'idle'
+  return statusFrom({
+    quarantined: record.phase === 'quarantined',
+    asking: record.pendingApprovals > 0,
+    stopping: record.stopping,
+    working: record.working,
+    held: record.held + record.unknown > 0,
+    failed: record.lastStatus === 'error',
+  })
 }
