@@ -129,7 +129,8 @@ export class Ledger implements AgentWitness {
       .flatMap((each) => each.parts.map((part) => (part.type === 'text' ? part.text : '')))
       .join('')
     const said = this.#said.get(row.turnId ?? '') ?? ''
-    if (status === 'success' ? text !== said : !said.startsWith(text)) this.#fail(12, `row ${messageId} holds "${text}", its agent said "${said}"`)
+    if (status === 'success' ? text !== said : !said.startsWith(text))
+      this.#fail(12, `row ${messageId} holds "${text}", its agent said "${said}"`)
     const last = this.emissions.findLast((each) => each.sessionId === row.sessionId)?.event
     if (this.goingDown && errorCode === 'CONNECT_FAILED' && last?.type === 'connection-closed' && last.code === null)
       this.#fail(17, `turn ${row.turnId} is given up although its agent was only asked to go`)

@@ -17,8 +17,6 @@ export const LIMITS = {
   streams: 2000,
   /** How long an approval waits for a person. */
   approvalWaitMs: 24 * 60 * 60 * 1000,
-  /** Agent processes alive at once: Claude Code takes about 200 MB each. */
-  liveConnections: 8,
   /** Free disk below which no new work is admitted; terminals still commit. */
   diskLowBytes: 512 * MiB,
   /** Names and titles, in characters. */

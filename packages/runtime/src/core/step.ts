@@ -299,7 +299,8 @@ function onDeleted(d: Draft, event: Extract<CommandEvent, { type: 'session-delet
   const { s } = d
   const { commandId, expectedRev } = event
   if (s.rev !== expectedRev) return refuse(d, commandId, 'STALE_REV', `the session is at rev ${s.rev}`)
-  if (s.turn?.delivery != null || s.deferred?.delivery != null || s.finalizing !== null) return refuse(d, commandId, 'RESOURCE_LOCKED', 'a delivery is on its way')
+  if (s.turn?.delivery != null || s.deferred?.delivery != null || s.finalizing !== null)
+    return refuse(d, commandId, 'RESOURCE_LOCKED', 'a delivery is on its way')
   s.phase = 'deleted'
   s.turn = null
   s.deferred = null

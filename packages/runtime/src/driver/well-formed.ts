@@ -1,22 +1,7 @@
-/**
- * The door for an agent's output (decision 26): lone surrogates become U+FFFD, NUL becomes U+2400,
- * valid text stays byte for byte. A driver lets everything through it before it emits.
- */
-import type { Json, UIMessageChunk } from '@wheelhouse/client/protocol'
+/** The door for an agent's output (decision 26): a driver lets everything through it before it emits. */
+import { wellFormed, wellFormedJson, type Json, type UIMessageChunk } from '@wheelhouse/client/protocol'
 
-const NUL = /\0/g
 const ENDS_IN_HALF = /[\ud800-\udbff]$/
-
-/** One whole text. */
-export const wellFormedText = (text: string): string => text.toWellFormed().replace(NUL, '\u2400')
-
-/** Every string of a JSON value, keys included. */
-export function wellFormedValue(value: Json): Json {
-  if (typeof value === 'string') return wellFormedText(value)
-  if (Array.isArray(value)) return value.map(wellFormedValue)
-  if (value === null || typeof value !== 'object') return value
-  return Object.fromEntries(Object.entries(value).map(([key, each]) => [wellFormedText(key), wellFormedValue(each)]))
-}
 
 /**
  * Chunks of one connection, in order. A character that an agent cut between two deltas is put
@@ -52,18 +37,18 @@ export class ChunkDoor {
     if (half === '') this.#halves.delete(key)
     else this.#halves.set(key, half)
     const ready = whole.slice(0, whole.length - half.length)
-    return ready === '' && whole !== '' ? [] : [make(wellFormedText(ready))]
+    return ready === '' && whole !== '' ? [] : [make(wellFormed(ready))]
   }
 
   #rest(key: string, make: (text: string) => UIMessageChunk): UIMessageChunk[] {
     const half = this.#halves.get(key)
     this.#halves.delete(key)
-    return half === undefined ? [] : [make(wellFormedText(half))]
+    return half === undefined ? [] : [make(wellFormed(half))]
   }
 }
 
 /** A chunk is JSON, so its repair is the same chunk. */
 function clean(chunk: UIMessageChunk): UIMessageChunk {
   const json: unknown = chunk
-  return wellFormedValue(json as Json) as UIMessageChunk
+  return wellFormedJson(json as Json) as UIMessageChunk
 }

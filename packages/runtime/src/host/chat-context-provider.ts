@@ -3,7 +3,7 @@
  * session's mailbox, whose step decides whether it starts a turn, steers or waits (spec, Fresh turn
  * and Live follow-up).
  */
-import { LIMITS, type MessageInput, type MessagePart } from '@wheelhouse/client/protocol'
+import { wellFormed, LIMITS, type MessageInput, type MessagePart } from '@wheelhouse/client/protocol'
 import type { Answer } from '../core/effect.ts'
 import type { SessionId } from '../core/types.ts'
 import { StoreError } from '../store/errors.ts'
@@ -12,7 +12,6 @@ import type { DeliveryCheck } from './delivery-service.ts'
 import type { DriverRegistry } from './drivers.ts'
 import { HostError, type Caller, type Keyed } from './host-api.ts'
 import type { AgentSessionRuntimeService } from './runtime-service.ts'
-import { wellFormed } from './text.ts'
 import type { Workspaces } from './workspace.ts'
 
 export type ProviderPorts = {

@@ -110,7 +110,7 @@ export class Connections {
 
   /** Closes all; resolves when every native side is gone. */
   async closeAll(reason: string): Promise<void> {
-    for (const { sessionId, generation } of [...this.#handles.values()]) this.close(sessionId, generation, reason)
+    for (const { sessionId, generation } of this.#handles.values()) this.close(sessionId, generation, reason)
     await Promise.all(this.#closings.values())
   }
 

@@ -114,6 +114,9 @@ function readOrMake(path: string, make: () => string): string {
   return text
 }
 
+/** A stale lock is taken away once; each further try means that another host was faster, or that it cannot be taken away. */
+const LOCK_TRIES = 100
+
 /**
  * A lock is a file with pid and start time, put in place by a link, which exactly one of several
  * hosts can make. One left by a host that died names no living process and is taken over.
@@ -123,12 +126,12 @@ function takeLock(path: string, processes: ProcessTable): string {
   const mine = join(path, `lock.${process.pid}`)
   writePrivate(mine, JSON.stringify({ pid: process.pid, startTime: processes.startTimeOf(process.pid) }))
   try {
-    for (;;) {
+    for (let tries = 1; ; tries += 1) {
       try {
         linkSync(mine, lock)
         return lock
       } catch (error) {
-        if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
+        if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST') || tries > LOCK_TRIES) throw error
       }
       const text = readText(lock)
       const owner = ownerOf(text)
@@ -137,6 +140,15 @@ function takeLock(path: string, processes: ProcessTable): string {
     }
   } finally {
     rmSync(mine, { force: true })
+  }
+}
+
+/** Where a system tells no start times, a pid that lives counts as the owner's: refusing too often is the lesser harm. */
+function exists(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'EPERM'
   }
 }
 
@@ -176,6 +188,7 @@ function removeStale(lock: string, text: string | null): void {
 }
 
 function isAlive(owner: Owner, processes: ProcessTable): boolean {
+  if (processes.kind === 'none') return exists(owner.pid)
   const startTime = processes.startTimeOf(owner.pid)
   return startTime !== null && (owner.startTime === null || owner.startTime === startTime)
 }

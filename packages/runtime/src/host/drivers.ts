@@ -64,13 +64,15 @@ export class DriverRegistry {
     return this.#infos
   }
 
-  /** Which driver it had is gone with its row, so all are asked. */
+  /** Which driver it had is gone with its row, so all are asked. Never rejects. */
   async forget(sessionId: string): Promise<void> {
     const { dataDir, log } = this.#ports
     for (const driver of this.#drivers.values()) {
-      await driver.forget?.({ sessionId, dirs: { home: dataDir.runtimeHome(driver.type), tmp: dataDir.tmp } }).catch((error: unknown) => {
+      try {
+        await driver.forget?.({ sessionId, dirs: { home: dataDir.runtimeHome(driver.type), tmp: dataDir.tmp } })
+      } catch (error) {
         log.warn({ sessionId, driver: driver.type, error: String(error) }, 'files of a deleted session could not be removed')
-      })
+      }
     }
   }
 

@@ -3,6 +3,8 @@
  * serve` runs and what an embedder calls.
  */
 import {
+  wellFormed,
+  wellFormedJson,
   LIMITS,
   PROTOCOL_VERSION,
   type Approval,
@@ -19,6 +21,7 @@ import type { CommandEvent } from '../core/event.ts'
 import type { SessionId } from '../core/types.ts'
 import type { AgentSessionRuntimeDriver } from '../driver/contract.ts'
 import type { Store } from '../store/store.ts'
+import { Answers } from './answers.ts'
 import { AgentChatContextProvider, partsOf } from './chat-context-provider.ts'
 import { systemClock, type Clock } from './clock.ts'
 import { openDataDir, type DataDir } from './data-dir.ts'
@@ -34,7 +37,6 @@ import { findProcessTable } from './process-table.ts'
 import { testProvider } from './provider-test.ts'
 import { startSweep } from './sweep.ts'
 import { TurnTraces } from './turn-traces.ts'
-import { wellFormed, wellFormedJson } from './text.ts'
 import { Workspaces } from './workspace.ts'
 import { VERSION } from '../version.ts'
 
@@ -82,6 +84,7 @@ export async function createHost(options: HostOptions) {
   })
   const drivers = new DriverRegistry({ drivers: options.drivers, store, keys, dataDir, processes, clock, newId, log })
   const workspaces = new Workspaces(clock)
+  const answers = new Answers({ store, clock, log })
   const traces = new TurnTraces({ folder: dataDir.traces, store, log })
   const firstEpoch = dataDir.hostId * EPOCHS_PER_HOST
   const engine: Engine = createEngine({
@@ -116,16 +119,26 @@ export async function createHost(options: HostOptions) {
     clock,
     newId,
     created: (session) => engine.streams.listed(session),
+    relisted: (sessions) => engine.streams.relisted(sessions),
   })
 
   // An agent of an earlier host may still write: it is gone before anything of it is resumed (decision 11).
-  await Promise.all([processes.reap(), drivers.probe()])
-  engine.boot()
+  try {
+    await Promise.all([processes.reap(), drivers.probe()])
+    engine.boot()
+  } catch (error) {
+    await engine.connections.closeAll('shutdown')
+    engine.stop()
+    processes.stop()
+    store.close()
+    dataDir.release()
+    throw error
+  }
   const stopSweep = startSweep({ store, clock, runtime: engine.runtime, report: (detail) => log.error({ detail }, 'sweep failed') })
   const startedAt = clock.iso()
 
   return {
-    ...surface({ store, engine, provider, lifecycle, drivers, keys, dataDir, startedAt }),
+    ...surface({ store, answers, engine, provider, lifecycle, drivers, keys, dataDir, startedAt }),
     dataDir,
     log,
     lifecycle,
@@ -160,6 +173,7 @@ const wellFormedAnswers = (answers: { [question: string]: string }): { [question
 
 type Parts = {
   store: Store
+  answers: Answers
   engine: Engine
   provider: AgentChatContextProvider
   lifecycle: AgentLifecycleService
@@ -170,7 +184,7 @@ type Parts = {
 }
 
 /** What the server asks of a host, beside the lifecycle service. */
-function surface({ store, engine, provider, lifecycle, drivers, keys, dataDir, startedAt }: Parts) {
+function surface({ store, answers, engine, provider, lifecycle, drivers, keys, dataDir, startedAt }: Parts) {
   const { runtime, streams, views } = engine
   const command = async (
     id: SessionId,
@@ -253,7 +267,8 @@ function surface({ store, engine, provider, lifecycle, drivers, keys, dataDir, s
       return agent
     },
     listAgents: () => store.listAgents(),
-    listApprovals: (filter: { sessionId: string | null; status: 'pending' | null }): Approval[] => store.listApprovals(filter),
+    listApprovals: (filter: { sessionId: string | null; status: 'pending' | null }, page: { after: number; limit: number }): Approval[] =>
+      store.listApprovals(filter, page),
     async answerApproval(id: string, input: ApprovalInput, caller: Caller): Promise<Approval> {
       const approval = store.readApproval(id)
       if (approval === null) throw new HostError('APPROVAL_NOT_FOUND', id)
@@ -274,9 +289,7 @@ function surface({ store, engine, provider, lifecycle, drivers, keys, dataDir, s
     },
     testProvider: (id: string, modelId: string | null): Promise<ProviderTest> =>
       testProvider(lifecycle.readProvider(id), keys.get(id), modelId),
-    recallAnswer: (key: string) => store.recallAnswer(key),
-    rememberAnswer: (key: string, answer: { bodyHash: string; status: number; body: string }) =>
-      store.rememberAnswer(key, answer, new Date().toISOString()),
+    once: (name: string, request: { bodyHash: string; status: number }, run: () => unknown) => answers.once(name, request, run),
     streams,
   }
 }

@@ -4,6 +4,7 @@
  */
 import { isAbsolute, join } from 'node:path'
 import {
+  wellFormed,
   LIMITS,
   type Agent,
   type AgentInput,
@@ -21,7 +22,7 @@ import type { DriverRegistry } from './drivers.ts'
 import { HostError, type Keyed } from './host-api.ts'
 import type { KeyStore } from './key-store.ts'
 import type { AgentSessionRuntimeService } from './runtime-service.ts'
-import { cut, wellFormed } from './text.ts'
+import { cut } from './text.ts'
 import { toEntry } from './views.ts'
 import type { Workspaces } from './workspace.ts'
 
@@ -36,6 +37,8 @@ export type LifecyclePorts = {
   newId(): string
   /** A session was made: those who watch the list are told. */
   created(session: Session): void
+  /** The list entries of these sessions say something else. */
+  relisted(sessions: readonly SessionId[]): void
 }
 
 export type SessionChangeInput = {
@@ -159,10 +162,11 @@ export class AgentLifecycleService {
   }
 
   deleteAgent(id: string, rev: number): void {
-    const { store, runtime } = this.#ports
+    const { store, runtime, relisted } = this.#ports
     const sessions = store.sessionsOfAgent(id)
     unwrapGuarded(store.deleteAgent(id, rev), 'AGENT_NOT_FOUND', id)
     this.#changed(sessions, runtime)
+    relisted(sessions)
   }
 
   #checkAgent(input: AgentInput): void {

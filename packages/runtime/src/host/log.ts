@@ -1,4 +1,4 @@
-/** The log: one JSON line an event on stderr; secrets are cut out wherever they stand (BUG-56). */
+/** The log: one JSON line an event on stderr; secrets are cut out by name, and nothing that may hold one elsewhere is logged (BUG-56). */
 import { pino, type Logger as PinoLogger } from 'pino'
 
 export type Logger = Pick<PinoLogger, 'debug' | 'info' | 'warn' | 'error'>

@@ -3,6 +3,8 @@ import type { Provider, ProviderTest } from '@wheelhouse/client/protocol'
 
 /** A provider that has not answered by then is taken for unreachable. */
 const TEST_MS = 15_000
+/** Of the provider's answer; its words stand at the beginning. */
+const ANSWER_LENGTH = 65_536
 /** Of the provider's own words. */
 const DETAIL_LENGTH = 500
 
@@ -14,13 +16,25 @@ export async function testProvider(provider: Provider, apiKey: string | null, mo
   if (model === null) return { ok: false, status: null, detail: 'The provider has no model to test with.', latencyMs: 0 }
   try {
     const response = await fetch(...requestOf(provider, apiKey, model))
-    const text = await response.text()
+    const text = await beginningOf(response)
     return { ok: response.ok, status: response.status, detail: response.ok ? null : wordsOf(text, apiKey), latencyMs: took() }
   } catch (error) {
     return { ok: false, status: null, detail: reasonOf(error, provider.baseUrl), latencyMs: took() }
   }
 }
 
+/** As much as its words can take; a provider may answer without end. */
+async function beginningOf(response: Response): Promise<string> {
+  let text = ''
+  const decoder = new TextDecoder()
+  for await (const piece of response.body ?? []) {
+    text += decoder.decode(piece as Uint8Array, { stream: true })
+    if (text.length > ANSWER_LENGTH) break
+  }
+  return text
+}
+
+/** A redirect would take the key to another host. */
 function requestOf(provider: Provider, apiKey: string | null, model: string): [string, RequestInit] {
   const signal = AbortSignal.timeout(TEST_MS)
   const headers: { [name: string]: string } = { 'content-type': 'application/json' }
@@ -30,13 +44,13 @@ function requestOf(provider: Provider, apiKey: string | null, model: string): [s
     headers['anthropic-version'] = '2023-06-01'
     return [
       `${provider.baseUrl}/v1/messages`,
-      { method: 'POST', headers, signal, body: JSON.stringify({ model, max_tokens: 1, messages }) },
+      { method: 'POST', headers, signal, redirect: 'error', body: JSON.stringify({ model, max_tokens: 1, messages }) },
     ]
   }
   if (apiKey !== null) headers['authorization'] = `Bearer ${apiKey}`
   const path = provider.protocol === 'openai-chat' ? 'chat/completions' : 'responses'
   const body = provider.protocol === 'openai-chat' ? { model, max_tokens: 1, messages } : { model, max_output_tokens: 16, input: 'ping' }
-  return [`${provider.baseUrl}/${path}`, { method: 'POST', headers, signal, body: JSON.stringify(body) }]
+  return [`${provider.baseUrl}/${path}`, { method: 'POST', headers, signal, redirect: 'error', body: JSON.stringify(body) }]
 }
 
 /** The provider's own words, without the key it may have echoed. */

@@ -48,6 +48,7 @@ export class AgentSessionRuntimeService {
   /** Holds in force; a session loaded meanwhile starts under them. */
   #held = false
   #draining = false
+  #stopped = false
   /** Sessions with something in their mailbox that came while another one was drained. */
   readonly #waiting = new Set<SessionId>()
   /** Generations below it were given to sessions that left memory; a session loaded anew must not give them again. */
@@ -89,6 +90,10 @@ export class AgentSessionRuntimeService {
 
   /** Puts an event into a session's mailbox; an unknown session drops it. */
   post(id: SessionId, event: Posted): void {
+    if (this.#stopped) {
+      if (isCommand(event)) this.reply(event.commandId, SHUTTING_DOWN)
+      return
+    }
     const box = this.#boxFor(id, event)
     if (box === undefined) return
     if (box === null) {
@@ -151,12 +156,14 @@ export class AgentSessionRuntimeService {
     for (const event of box.queue.filter(isCommand)) this.reply(event.commandId, notFound(id))
   }
 
-  /** Stops all retries; nothing is processed afterwards. */
+  /** Stops all retries; nothing is processed afterwards, and nobody waits for an answer. */
   stop(): void {
+    this.#stopped = true
     for (const box of this.#boxes.values()) {
       box.retry?.cancel()
       box.stopped = true
     }
+    for (const commandId of this.#replies.keys()) this.reply(commandId, SHUTTING_DOWN)
   }
 
   /** Undefined: it cannot be read now. Its command is refused; what else comes is found in its rows later. */
@@ -414,6 +421,7 @@ const stackOf = (error: unknown): string => (error instanceof Error ? (error.sta
 
 const notFound = (id: SessionId): Answer => ({ ok: false, code: 'SESSION_NOT_FOUND', detail: id })
 
+const SHUTTING_DOWN: Answer = { ok: false, code: 'SHUTTING_DOWN', detail: '' }
 const STORE_FAILED: Answer = { ok: false, code: 'STORE_FAILED', detail: '' }
 
 /** All tries are used up: commands are refused until the store takes writes again. */

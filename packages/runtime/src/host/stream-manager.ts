@@ -28,6 +28,8 @@ export const TICK_MS = 16
 export const GRACE_MS = 30_000
 /** Chunks of one frame when a reader catches up. */
 const REPLAY_CHUNKS = 1000
+/** Rows that changed since a cursor: all of them are read and encoded in one go, so more of them are read as pages. */
+const RESUME_ROWS = 500
 /** A chunk journal that cannot be written is tried again after this. */
 const JOURNAL_RETRY_MS = 250
 
@@ -152,7 +154,7 @@ export class AiStreamManager {
 
   /** What a commit changed, in its latest form. Only the last event carries the new rev (PROTOCOL, Cursor). */
   changed(session: Session, changes: Changes | null): void {
-    if (changes === null) return this.#cut(session.id)
+    if (changes === null) return this.#lost(session)
     const before = this.#cursor(session, changes.rev - 1)
     const events = this.#eventsOf(session.id, changes)
     for (const message of changes.messages) if (message.role === 'assistant' && message.status !== 'pending') this.#close(message.id)
@@ -163,6 +165,13 @@ export class AiStreamManager {
     for (const [index, event] of events.entries()) this.#send(session.id, event, index === events.length - 1 ? after : before)
     for (const approval of changes.approvals)
       this.#observe({ type: 'approval', approval, sessionId: session.id, cursor: after }, session.id)
+  }
+
+  /** What changed is saved and cannot be read: readers come back for it, and rows that are closed need no accumulator. */
+  #lost(session: Session): void {
+    const pending = this.#pendingIds(session)
+    for (const [id, { sessionId }] of this.#pending) if (sessionId === session.id && !pending.includes(id)) this.#close(id)
+    this.#cut(session.id)
   }
 
   #eventsOf(sessionId: SessionId, changes: Changes): Unpublished[] {
@@ -205,8 +214,7 @@ export class AiStreamManager {
    */
   status(session: Session): void {
     if (this.#observers.size === 0 && !this.#sinks.has(session.id)) return
-    this.#changedEntries.add(session.id)
-    this.#cancelStatus ??= this.#ports.clock.after(TICK_MS, () => this.#flushStatus())
+    this.relisted([session.id])
   }
 
   #flushStatus(): void {
@@ -251,6 +259,12 @@ export class AiStreamManager {
     return this.#live.has(sessionId)
   }
 
+  /** List entries changed that no session's owner knows of. */
+  relisted(ids: readonly SessionId[]): void {
+    for (const id of ids) this.#changedEntries.add(id)
+    this.#cancelStatus ??= this.#ports.clock.after(TICK_MS, () => this.#flushStatus())
+  }
+
   /** Nothing follows on the topic: terminal lifecycle, and the held stream is evicted (requirement 126). */
   terminateHeldTopicStream(sessionId: SessionId): void {
     this.#live.delete(sessionId)
@@ -275,6 +289,7 @@ export class AiStreamManager {
     sinks.add(sink)
     if (cursor === null) this.#begin(sink, session, 'snapshot')
     else if (!this.#continues(session, cursor)) this.#begin(sink, session, 'cursor-unknown')
+    else if (this.#ports.store.hasMoreSince(sessionId, cursor.rev, RESUME_ROWS)) this.#begin(sink, session, 'cursor-too-old')
     else this.#resume(sink, session, cursor)
   }
 
@@ -317,7 +332,7 @@ export class AiStreamManager {
     return cursor.counts.every((n, index) => n <= (this.#pending.get(ids[index] ?? '')?.shown ?? 0))
   }
 
-  #begin(sink: StreamSink, session: Session, reason: 'snapshot' | 'cursor-unknown' | 'slow-subscriber'): void {
+  #begin(sink: StreamSink, session: Session, reason: 'snapshot' | 'cursor-unknown' | 'cursor-too-old' | 'slow-subscriber'): void {
     const cursor = this.openingCursor(session)
     const snapshot = { ...this.#ports.views.snapshot(session.id), cursor }
     const event = reason === 'snapshot' ? { type: 'snapshot', snapshot } : { type: 'resync', reason, snapshot }

@@ -23,10 +23,6 @@ export async function once(
   const { idempotencyKey, bodyHash } = keyOf(request.headers['idempotency-key']?.toString(), request.body)
   if (idempotencyKey === null || bodyHash === null) return reply.code(status).send(await run())
   const name = `${request.url.split('?', 1)[0]} ${idempotencyKey}`
-  const known = host.recallAnswer(name)
-  if (known !== null && known.bodyHash !== bodyHash) throw new HostError('IDEMPOTENCY_KEY_REUSED', idempotencyKey)
-  if (known !== null) return reply.code(known.status).type('application/json; charset=utf-8').send(known.body)
-  const body = JSON.stringify(await run())
-  host.rememberAnswer(name, { bodyHash, status, body })
-  return reply.code(status).type('application/json; charset=utf-8').send(body)
+  const answer = await host.once(name, { bodyHash, status }, run)
+  return reply.code(answer.status).type('application/json; charset=utf-8').send(answer.body)
 }

@@ -10,8 +10,8 @@ import { parseCursor, type Cursor } from '../host/cursor.ts'
 
 /** Time between pings: a reader that hears nothing for 40 s may take the line for dead. */
 export const PING_MS = 15_000
-/** Chunk 1 of a message; behind it only what the host itself wrote. */
-const FIRST_CHUNK = /"n":1,/
+/** Chunk 1 of a message, by the fields that the stream manager writes before what an agent said. */
+const FIRST_CHUNK = /^\{"type":"chunk","messageId":"[^"]*","n":1,/
 /** Sessions one stream may name; each costs a snapshot at its beginning. */
 export const NAMED_MAX = 32
 

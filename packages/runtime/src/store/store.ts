@@ -150,9 +150,12 @@ export interface Store {
   /** Provider calls recorded on a row, by arrival; `at` is when the call was recorded. */
   listUsage(sessionId: SessionId, messageId: MessageId): (UsageRecord & { at: string })[]
   readApproval(id: string): Approval | null
-  listApprovals(filter: { sessionId: SessionId | null; status: 'pending' | null }): Approval[]
+  /** In the order they were asked; with a page the first `limit` of those whose `no` is above `after`. */
+  listApprovals(filter: { sessionId: SessionId | null; status: 'pending' | null }, page?: { after: number; limit: number }): Approval[]
   /** Everything with a rev above `rev`, latest form, with the tombstones (decision 5). */
   changesSince(sessionId: SessionId, rev: number): Changes
+  /** Whether more than `most` rows, or approvals, have a rev above `rev`; reads none of them. */
+  hasMoreSince(sessionId: SessionId, rev: number, most: number): boolean
   /** Puts a request into the receiver's inbox, which must exist (checked by the caller in the same tick). */
   acceptDelivery(delivery: NewDelivery): InsertResult<Message>
   /** The first accepted delivery of this session's inbox by arrival. */

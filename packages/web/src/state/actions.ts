@@ -2,7 +2,7 @@
  * What a person can do, each as one call to the host. What cannot be undone by looking again is shown
  * at once and corrected by its row. A refusal comes back as a notice, never as silence.
  */
-import { newIdempotencyKey, WheelhouseError, type ApprovalInput, type Problem, type StopInput } from '@wheelhouse/client'
+import { listAll, newIdempotencyKey, WheelhouseError, type ApprovalInput, type Problem, type StopInput } from '@wheelhouse/client'
 import { notify } from './notices.ts'
 import type { OutboxItem } from './outbox.ts'
 import { client, dispatch, getState } from './store.ts'
@@ -112,10 +112,11 @@ const REV_TRIES = 5
 
 /** Reads the approvals that wait anywhere; asked each time the list of sessions came anew. */
 export async function loadApprovals(): Promise<void> {
+  dispatch({ type: 'approvals-asked' })
   try {
-    const page = await client.approvals.list({ status: 'pending', limit: 200 })
-    dispatch({ type: 'approvals', approvals: page.items })
+    dispatch({ type: 'approvals', approvals: await listAll((query) => client.approvals.list({ ...query, status: 'pending' })) })
   } catch {
     // Trouble of the line: the next list of sessions asks again.
+    dispatch({ type: 'approvals', approvals: null })
   }
 }

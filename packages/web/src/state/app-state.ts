@@ -26,6 +26,8 @@ export type AppState = {
   views: { [id: string]: SessionView }
   /** Approvals that wait, in all sessions. */
   approvals: { [id: string]: Approval }
+  /** Lists of approvals that were asked for and have not come, and what was heard meanwhile: it is newer than they. */
+  asked: { lists: number; heard: readonly string[] }
   outbox: readonly OutboxItem[]
 }
 
@@ -35,7 +37,9 @@ export type AppAction =
   | { type: 'dropped'; sessionId: string }
   | { type: 'page'; sessionId: string; page: TranscriptPage; older: boolean }
   | { type: 'missing'; sessionId: string }
-  | { type: 'approvals'; approvals: Approval[] }
+  | { type: 'approvals-asked' }
+  /** Null: the list did not come. */
+  | { type: 'approvals'; approvals: Approval[] | null }
   | { type: 'approval'; approval: Approval }
   | { type: 'session'; session: Session }
   | { type: 'sending'; item: OutboxItem }
@@ -43,7 +47,7 @@ export type AppAction =
   | { type: 'unsent'; key: string }
 
 export function initialState(outbox: readonly OutboxItem[]): AppState {
-  return { line: { state: 'connecting' }, asOf: null, sessions: null, views: {}, approvals: {}, outbox }
+  return { line: { state: 'connecting' }, asOf: null, sessions: null, views: {}, approvals: {}, asked: { lists: 0, heard: [] }, outbox }
 }
 
 export function reduceApp(state: AppState, action: AppAction): AppState {
@@ -60,8 +64,10 @@ export function reduceApp(state: AppState, action: AppAction): AppState {
       return reducePage(state, action)
     case 'missing':
       return onView(state, action.sessionId, (view) => ({ ...view, removed: true }))
+    case 'approvals-asked':
+      return { ...state, asked: { ...state.asked, lists: state.asked.lists + 1 } }
     case 'approvals':
-      return { ...state, approvals: Object.fromEntries(action.approvals.map((approval) => [approval.id, approval])) }
+      return noteList(state, action.approvals)
     case 'approval':
       return noteApproval(
         onView(state, action.approval.sessionId, (view) =>
@@ -145,7 +151,19 @@ function dropSession(state: AppState, sessionId: string): AppState {
   return { ...state, sessions: state.sessions === null ? null : sessions, approvals }
 }
 
-function noteApproval(state: AppState, approval: Approval): AppState {
+function noteList(state: AppState, list: readonly Approval[] | null): AppState {
+  const lists = state.asked.lists - 1
+  const { heard } = state.asked
+  const asked = { lists, heard: lists === 0 ? [] : heard }
+  if (list === null) return { ...state, asked }
+  const newer = Object.values(state.approvals).filter((approval) => heard.includes(approval.id))
+  const rest = list.filter((approval) => !heard.includes(approval.id))
+  return { ...state, asked, approvals: Object.fromEntries([...rest, ...newer].map((approval) => [approval.id, approval])) }
+}
+
+function noteApproval(before: AppState, approval: Approval): AppState {
+  const { asked } = before
+  const state = asked.lists === 0 ? before : { ...before, asked: { ...asked, heard: [...asked.heard, approval.id] } }
   const known = state.approvals[approval.id]
   if (known !== undefined && known.rev > approval.rev) return state
   if (approval.status === 'pending') return { ...state, approvals: { ...state.approvals, [approval.id]: approval } }

@@ -45,7 +45,8 @@ async function serve(options: ServeOptions, command: Command): Promise<void> {
   try {
     if (options.practice) {
       const practice = await startPracticeServer({ port: options.practicePort })
-      stops.unshift(() => practice.close())
+      // After the host: agents that are ending still speak to their model.
+      stops.push(() => practice.close())
       furnish(host, { practiceUrl: practice.url, anthropicKey: process.env['ANTHROPIC_API_KEY'] ?? null })
     } else furnish(host, { practiceUrl: null, anthropicKey: process.env['ANTHROPIC_API_KEY'] ?? null })
     const server = await startServer({ host, port: options.port, address: options.host, webDir: WEB_DIR })

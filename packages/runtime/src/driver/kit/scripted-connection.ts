@@ -15,8 +15,8 @@ import type {
   ReconcileAnswer,
   SendInput,
 } from '../contract.ts'
-import type { DriverCapabilities, MessagePart, UIMessageChunk } from '@wheelhouse/client/protocol'
-import { ChunkDoor, wellFormedText, wellFormedValue } from '../well-formed.ts'
+import { wellFormed, wellFormedJson, type DriverCapabilities, type MessagePart, type UIMessageChunk } from '@wheelhouse/client/protocol'
+import { ChunkDoor } from '../well-formed.ts'
 import type { AgentPolicy, FromAgent } from './native.ts'
 import type { Link, Transport } from './transport.ts'
 
@@ -155,7 +155,7 @@ export class ScriptedConnection implements AgentRuntimeConnection {
     const code = asked ? null : this.#phase === 'connecting' ? 'CONNECT_FAILED' : 'AGENT_PROCESS_LOST'
     this.#phase = 'closed'
     this.#onClosed()
-    this.#input.emit({ type: 'connection-closed', code, message: asked ? '' : wellFormedText(detail) })
+    this.#input.emit({ type: 'connection-closed', code, message: asked ? '' : wellFormed(detail) })
     for (const resolve of this.#whenClosed.splice(0)) resolve()
   }
 
@@ -225,7 +225,7 @@ export class ScriptedConnection implements AgentRuntimeConnection {
     this.#compacting = message.phase === 'start'
     if (message.phase === 'start') this.#emit({ type: 'compaction-start', trigger: message.trigger })
     else if (message.phase === 'complete') this.#emit({ type: 'compaction-complete', anchor: this.#token })
-    else this.#emit({ type: 'compaction-error', message: wellFormedText(message.message) })
+    else this.#emit({ type: 'compaction-error', message: wellFormed(message.message) })
   }
 
   #settleApproval(permission: string, event: (approvalId: string) => DriverEvent): void {
@@ -257,14 +257,14 @@ export class ScriptedConnection implements AgentRuntimeConnection {
       }
       case 'retry': {
         const { attempt, maxAttempts, reason } = message
-        return this.#emit({ type: 'api-retry', turnId, attempt, maxAttempts, delayMs: 0, reason: wellFormedText(reason) })
+        return this.#emit({ type: 'api-retry', turnId, attempt, maxAttempts, delayMs: 0, reason: wellFormed(reason) })
       }
       case 'turn-ended':
         this.#over(message.turn, turnId)
         return this.#emit({ type: 'turn-complete', turnId, outcome: message.outcome })
       case 'turn-failed':
         this.#over(message.turn, turnId)
-        return this.#emit({ type: 'error', turnId, code: message.code, message: wellFormedText(message.message), status: message.status })
+        return this.#emit({ type: 'error', turnId, code: message.code, message: wellFormed(message.message), status: message.status })
       case 'turn-began':
         return
       default:
@@ -308,7 +308,7 @@ export class ScriptedConnection implements AgentRuntimeConnection {
     const approvalId = this.#input.ports.newId()
     this.#approvals.set(message.permission, approvalId)
     const { kind, toolCallId } = message
-    const request = { approvalId, kind, toolCallId, toolName: wellFormedText(message.toolName), input: wellFormedValue(message.input) }
+    const request = { approvalId, kind, toolCallId, toolName: wellFormed(message.toolName), input: wellFormedJson(message.input) }
     // The question is the chunk's: a card must not be shown before its row is.
     this.#emit({ type: 'tool-approval-request', turnId, request })
     if (this.#approvals.has(message.permission)) this.#out(turnId, [{ type: 'tool-approval-request', approvalId, toolCallId }])

@@ -1,8 +1,7 @@
 /** What the agent asks a person: permissions, questions, plans. Each ask ends by an answer or is withdrawn. */
 import type { PermissionResult } from '@anthropic-ai/claude-agent-sdk'
-import type { ApprovalKind, Json, JsonObject } from '@wheelhouse/client/protocol'
+import { wellFormedJson, type ApprovalKind, type Json, type JsonObject } from '@wheelhouse/client/protocol'
 import type { ApprovalDecision, DriverEvent } from '../../driver/contract.ts'
-import { wellFormedValue } from '../../driver/well-formed.ts'
 import { toJson } from './clean.ts'
 
 export type Ask = {
@@ -41,7 +40,7 @@ export class Approvals {
         this.#withdraw(approvalId, 'The agent no longer asks.')
         return
       }
-      const input: Json = wellFormedValue(toJson(ask.plan === null ? ask.input : { ...ask.input, plan: ask.plan }))
+      const input: Json = wellFormedJson(toJson(ask.plan === null ? ask.input : { ...ask.input, plan: ask.plan }))
       const { toolName, toolCallId } = ask
       this.#emit({ type: 'tool-approval-request', turnId: ask.turnId, request: { approvalId, kind, toolCallId, toolName, input } })
     })

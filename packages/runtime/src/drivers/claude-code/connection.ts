@@ -7,7 +7,7 @@
  * What the CLI says is bound to turns by conversation.ts; this is the life of the process behind it.
  */
 import { statSync } from 'node:fs'
-import type { MessagePart, PermissionMode } from '@wheelhouse/client/protocol'
+import { wellFormed, type MessagePart, type PermissionMode } from '@wheelhouse/client/protocol'
 import type {
   AgentRuntimeConnection,
   ApprovalDecision,
@@ -17,7 +17,6 @@ import type {
   ReconcileAnswer,
   SendInput,
 } from '../../driver/contract.ts'
-import { wellFormedText } from '../../driver/well-formed.ts'
 import { Conversation } from './conversation.ts'
 import { endingOf, mendable, messageOf, type Mendable } from './errors.ts'
 import { metadataOf } from './metadata.ts'
@@ -342,7 +341,7 @@ export class ClaudeCodeConnection implements AgentRuntimeConnection {
     if (this.#phase === 'closed') return
     this.#phase = 'closed'
     this.#closing ??= Promise.resolve()
-    this.#out.last({ type: 'connection-closed', code, message: wellFormedText(this.#redact(message)) })
+    this.#out.last({ type: 'connection-closed', code, message: wellFormed(this.#redact(message)) })
   }
 
   #isLeaving(): boolean {

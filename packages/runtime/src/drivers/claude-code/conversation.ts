@@ -5,10 +5,9 @@
  */
 import { randomUUID } from 'node:crypto'
 import type { CanUseTool } from '@anthropic-ai/claude-agent-sdk'
-import type { UIMessageChunk } from '@wheelhouse/client/protocol'
+import { wellFormed, type UIMessageChunk } from '@wheelhouse/client/protocol'
 import { assertNever } from '../../core/assert.ts'
 import type { ApprovalDecision, DriverEvent, DriverPorts, SendInput, UsageRecord } from '../../driver/contract.ts'
-import { wellFormedText } from '../../driver/well-formed.ts'
 import { Approvals, kindOf } from './approvals.ts'
 import { CompactionWatch } from './compaction.ts'
 import type { Ending } from './errors.ts'
@@ -253,7 +252,7 @@ export class Conversation {
       this.#out.event({ type: 'turn-complete', turnId, outcome: ending.kind })
       return
     }
-    const message = wellFormedText(this.#ports.redact(ending.message))
+    const message = wellFormed(this.#ports.redact(ending.message))
     this.#out.event({ type: 'error', turnId, code: ending.code, message, status: ending.status })
   }
 

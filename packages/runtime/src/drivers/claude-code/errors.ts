@@ -1,6 +1,6 @@
 /** How the CLI's endings read: which are failures, whose they are, and which can be mended. */
+import { wellFormed } from '@wheelhouse/client/protocol'
 import type { DriverEvent } from '../../driver/contract.ts'
-import { wellFormedText } from '../../driver/well-formed.ts'
 import type { ResultFrame } from './signals.ts'
 
 type TurnError = Extract<DriverEvent, { type: 'error' }>
@@ -39,7 +39,7 @@ export function endingOf(result: ResultFrame, stopped: boolean): Ending {
 /** The words of a result that failed. */
 function textOf(result: ResultFrame): string {
   const words = result.subtype === 'success' ? result.result : result.errors.join('\n')
-  return wellFormedText(words === '' ? `The agent ended the turn: ${result.terminal_reason ?? result.subtype}.` : words)
+  return wellFormed(words === '' ? `The agent ended the turn: ${result.terminal_reason ?? result.subtype}.` : words)
 }
 
 const isAuthText = (text: string): boolean => /^(?:Not logged in|Invalid API key|Please run \/login)/i.test(text)
@@ -64,4 +64,4 @@ export function mendable(text: string): Mendable {
   return POISONED.some((pattern) => pattern.test(text)) ? 'poisoned' : null
 }
 
-export const messageOf = (error: unknown): string => wellFormedText(error instanceof Error ? error.message : String(error))
+export const messageOf = (error: unknown): string => wellFormed(error instanceof Error ? error.message : String(error))

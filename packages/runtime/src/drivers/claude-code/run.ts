@@ -1,8 +1,8 @@
 /** One CLI process with its query: opening it, its hooks, its end. A connection has one at a time. */
+import { wellFormed } from '@wheelhouse/client/protocol'
 import type { ChildProcess, ChildProcessWithoutNullStreams } from 'node:child_process'
 import type { CanUseTool, HookCallback, HookJSONOutput, Options, Query } from '@anthropic-ai/claude-agent-sdk'
 import type { ConnectInput } from '../../driver/contract.ts'
-import { wellFormedText } from '../../driver/well-formed.ts'
 import { InputQueue } from './input-queue.ts'
 import { environmentOf, sessionDirs, staticOptions, type ClaudeCodeOptions } from './options.ts'
 import type { Sdk } from './sdk.ts'
@@ -57,7 +57,7 @@ export function openRun(
       },
     },
   })
-  return { query, queue, sessions: new Set(), child: () => child, lastWords: () => wellFormedText(words.trim()) }
+  return { query, queue, sessions: new Set(), child: () => child, lastWords: () => wellFormed(words.trim()) }
 }
 
 type Wanted = Parameters<NonNullable<Options['spawnClaudeCodeProcess']>>[0]

@@ -31,10 +31,13 @@ export class SteerBoard {
     this.#ports = ports
   }
 
-  /** False: the turn takes no more. The same input twice is one. */
+  /** False: the turn takes no more. The same input twice is one, with its newest text. */
   stash(inputId: string, text: string): boolean {
     if (this.#closed) return false
-    if (!this.#steers.some((steer) => steer.inputId === inputId)) this.#steers.push({ inputId, text, state: 'stashed', toolUseId: null })
+    const known = this.#steers.find((steer) => steer.inputId === inputId)
+    if (known === undefined) this.#steers.push({ inputId, text, state: 'stashed', toolUseId: null })
+    // An offer waits for its commit, and what was edited before that commit is what goes in.
+    else if (known.state === 'stashed' || known.state === 'offered') known.text = text
     return true
   }
 

@@ -1,9 +1,7 @@
 /** Tool results as chunks: text within bounds, pictures as files, refusals apart from failures. */
-import type { UIMessageChunk } from '@wheelhouse/client/protocol'
+import { LIMITS, type UIMessageChunk } from '@wheelhouse/client/protocol'
 import { cutText } from './clean.ts'
 
-/** Tool output kept in a row (limits: toolOutputInlineBytes). */
-const OUTPUT_BYTES = 64 * 1024
 /** Pictures travel inside the row as data URLs up to this size; larger ones are only named. */
 const PICTURE_BYTES = 64 * 1024
 
@@ -17,7 +15,7 @@ export function resultChunks(block: ResultBlock, refusal: Refusal, redact: (text
   if (refusal === 'denied') return [{ type: 'tool-output-denied', toolCallId }]
   if (refusal === 'stopped') return [{ type: 'tool-output-error', toolCallId, errorText: 'Stopped before it finished.', dynamic: true }]
   const { texts, files } = read(block.content)
-  const text = cutText(redact(texts.join('\n')), OUTPUT_BYTES)
+  const text = cutText(redact(texts.join('\n')), LIMITS.toolOutputInlineBytes)
   if (block.is_error === true) return [{ type: 'tool-output-error', toolCallId, errorText: text, dynamic: true }]
   return [{ type: 'tool-output-available', toolCallId, output: text, dynamic: true }, ...files]
 }

@@ -3,8 +3,7 @@
  * state; which turn a signal belongs to is decided by its reader. Frames nobody here knows change
  * nothing, so a newer CLI may send more.
  */
-import type { BackgroundTask, PermissionMode, UIMessageChunk } from '@wheelhouse/client/protocol'
-import { wellFormedText } from '../../driver/well-formed.ts'
+import { wellFormed, type BackgroundTask, type PermissionMode, type UIMessageChunk } from '@wheelhouse/client/protocol'
 import {
   beginMessage,
   endBlock,
@@ -259,7 +258,7 @@ function system(state: Translation, frame: SystemFrame, around: Surroundings): S
 }
 
 export const commandsOf = (commands: readonly { name: string; description: string }[]): { name: string; description: string }[] =>
-  commands.map(({ name, description }) => ({ name: wellFormedText(name), description: wellFormedText(description) }))
+  commands.map(({ name, description }) => ({ name: wellFormed(name), description: wellFormed(description) }))
 
 const MODES: readonly string[] = ['default', 'acceptEdits', 'bypassPermissions', 'plan', 'auto'] satisfies PermissionMode[]
 const isMode = (mode: string): mode is PermissionMode => MODES.includes(mode)
@@ -270,7 +269,7 @@ function statusSignals(frame: Extract<SystemFrame, { subtype: 'status' }>): Sign
   if (frame.status === 'compacting') signals.push({ type: 'compacting' })
   if (frame.compact_result === 'success') signals.push({ type: 'compaction-succeeded' })
   else if (frame.compact_result === 'failed' || frame.compact_error !== undefined)
-    signals.push({ type: 'compaction-failed', message: wellFormedText(frame.compact_error ?? 'The conversation could not be compacted.') })
+    signals.push({ type: 'compaction-failed', message: wellFormed(frame.compact_error ?? 'The conversation could not be compacted.') })
   return signals
 }
 
@@ -283,7 +282,7 @@ function tasksChanged(state: Translation, frame: Extract<SystemFrame, { subtype:
     state.tasks.set(entry.task_id, {
       id: entry.task_id,
       kind: entry.task_type,
-      title: wellFormedText(entry.description),
+      title: wellFormed(entry.description),
       status: 'running',
     })
   }

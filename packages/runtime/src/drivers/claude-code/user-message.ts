@@ -1,8 +1,7 @@
 /** A turn's input as the CLI takes it. */
 import type { SDKUserMessage } from '@anthropic-ai/claude-agent-sdk'
-import type { MessagePart } from '@wheelhouse/client/protocol'
+import { wellFormed, type MessagePart } from '@wheelhouse/client/protocol'
 import type { SendInput } from '../../driver/contract.ts'
-import { wellFormedText } from '../../driver/well-formed.ts'
 
 type Content = Exclude<SDKUserMessage['message']['content'], string>
 type Block = Content[number]
@@ -40,7 +39,7 @@ function contentOf(input: SendInput): Content {
   ]
 }
 
-const text = (value: string): Block => ({ type: 'text', text: wellFormedText(value) })
+const text = (value: string): Block => ({ type: 'text', text: wellFormed(value) })
 
 function toBlock(part: MessagePart): Block[] {
   if (part.type === 'text') return part.text.trim() === '' ? [] : [text(part.text)]
@@ -67,5 +66,5 @@ const PICTURES: readonly PictureType[] = ['image/png', 'image/jpeg', 'image/gif'
 /** A steer as it stands in a hook's answer: plain words, since the CLI wraps them and defangs tags of ours. */
 export function steerText(parts: readonly MessagePart[]): string {
   const words = parts.flatMap((part) => (part.type === 'text' ? [part.text] : part.type === 'file' ? [fileLine(part)] : []))
-  return `The user sent this message while you were working. Take it into account now:\n\n${wellFormedText(words.join('\n\n'))}`
+  return `The user sent this message while you were working. Take it into account now:\n\n${wellFormed(words.join('\n\n'))}`
 }

@@ -11,7 +11,7 @@ import type { AgentSessionMessageService } from '../message-service.ts'
 import type { AgentSessionRuntimeService } from '../runtime-service.ts'
 import type { AiStreamManager } from '../stream-manager.ts'
 import type { SessionTimers } from '../timers.ts'
-import type { AiService } from '../ai-service.ts'
+import { AGENT_SESSION_TOPIC, type AiService } from '../ai-service.ts'
 
 export type EffectServices = {
   runtime: AgentSessionRuntimeService
@@ -37,7 +37,7 @@ export function interpret(services: EffectServices, session: Session, effect: Ef
       return connections.connect(id, effect.generation, effect.token)
     case 'send':
       return services.ai.streamText({
-        topicId: `agent-session:${id}`,
+        topicId: AGENT_SESSION_TOPIC + id,
         runtime: { kind: 'agent-session', sessionId: id, turnId: effect.turnId },
         messageId: effect.messageId,
         inputId: effect.inputId,

@@ -79,7 +79,6 @@ export function updateAgent(database: Database, id: string, rev: number, change:
   })
 }
 
-/** In use as long as a session is its; a session's row changes through its owner only, so it is not detached here. */
 /** Its sessions stay, without an agent (PROTOCOL, Routes). */
 export function deleteAgent(database: Database, id: string, rev: number): GuardedResult<Agent> {
   return database.transaction(() => {

@@ -50,13 +50,15 @@ export function readApproval(database: Database, id: string): Approval | null {
   return row === undefined ? null : toApproval(row)
 }
 
-/** In the order they were asked; `+no` makes SQLite start from the few that are pending and not from the first ever asked. */
-export function listApprovals(database: Database, filter: { sessionId: string | null; status: 'pending' | null }): Approval[] {
-  const conditions = [filter.sessionId === null ? null : 'session_id = ?', filter.status === null ? null : `status = 'pending'`]
-  const where = conditions.filter((each) => each !== null).join(' and ')
-  const sql = `select ${APPROVAL_COLUMNS} from approval ${where === '' ? '' : `where ${where}`} order by ${filter.status === null ? 'no' : '+no'}`
-  const rows = filter.sessionId === null ? database.all<ApprovalRow>(sql) : database.all<ApprovalRow>(sql, filter.sessionId)
-  return rows.map(toApproval)
+/** `+no` makes SQLite start from the few that are pending and not from the first ever asked. */
+export function listApprovals(
+  database: Database,
+  { sessionId, status }: Parameters<Store['listApprovals']>[0],
+  page: { after: number; limit: number } = { after: 0, limit: -1 },
+): Approval[] {
+  const conditions = [sessionId === null ? [] : 'session_id = ?', status === null ? [] : `status = 'pending'`, 'no > ?'].flat()
+  const sql = `select ${APPROVAL_COLUMNS} from approval where ${conditions.join(' and ')} order by ${status === null ? 'no' : '+no'} limit ?`
+  return database.all<ApprovalRow>(sql, ...(sessionId === null ? [] : [sessionId]), page.after, page.limit).map(toApproval)
 }
 
 /** Rows another session put into the inbox stand at rev 0 and are seen only once their owner touched them. */
@@ -77,6 +79,12 @@ export function changesSince(database: Database, sessionId: string, rev: number)
       )
       .map((row) => row.message_id),
   }))
+}
+
+export function hasMoreSince(database: Database, sessionId: string, rev: number, most: number): boolean {
+  const past = (table: 'message' | 'approval'): boolean =>
+    database.get(`select 1 from ${table} where session_id = ? and rev > ? limit 1 offset ?`, sessionId, rev, most) !== undefined
+  return past('message') || past('approval')
 }
 
 export function revOf(database: Database, sessionId: string): number | null {

@@ -10,7 +10,18 @@ import { acceptDelivery } from './deliveries.ts'
 import { addProcess, forgetAnswers, listProcesses, nextStreamEpoch, recallAnswer, rememberAnswer, removeProcess } from './facts.ts'
 import { Journal } from './journal.ts'
 import { loadSession, nextAccepted, sessionsOwing } from './load.ts'
-import { changesSince, findByKey, listApprovals, listMessages, listQueue, listUsage, readApproval, readMessage, revOf } from './messages.ts'
+import {
+  changesSince,
+  findByKey,
+  hasMoreSince,
+  listApprovals,
+  listMessages,
+  listQueue,
+  listUsage,
+  readApproval,
+  readMessage,
+  revOf,
+} from './messages.ts'
 import { OPEN_BUSY_MS, checkFile, migrate, readMigrations, type Migration } from './migrate.ts'
 import { deleteProvider, insertProvider, listProviders, readProvider, updateProvider } from './providers.ts'
 import { finalOf } from './final.ts'
@@ -100,8 +111,9 @@ function toStore(truth: Database, journal: Journal): Store {
     listQueue: (sessionId) => listQueue(truth, sessionId),
     listUsage: (sessionId, messageId) => listUsage(truth, sessionId, messageId),
     readApproval: (id) => readApproval(truth, id),
-    listApprovals: (filter) => listApprovals(truth, filter),
+    listApprovals: (filter, page) => listApprovals(truth, filter, page),
     changesSince: (sessionId, rev) => changesSince(truth, sessionId, rev),
+    hasMoreSince: (sessionId, rev, most) => hasMoreSince(truth, sessionId, rev, most),
     acceptDelivery: (delivery) => acceptDelivery(truth, delivery),
     nextAccepted: (sessionId) => nextAccepted(truth, sessionId),
 
