@@ -37,7 +37,7 @@ test('behind a batch it is consumed with the answer', async () => {
   said.board.stash('b', 'text b')
   const words = said.board.offer(null)
   said.board.answer(said.offering(), ['a', 'b'])
-  assert.equal(await words, 'text a\n\ntext b')
+  assert.equal(await words, 'text a again\n\ntext b')
   said.board.end()
   assert.deepEqual(kinds(said), ['steer-offering a,b', 'steer-consumed a,b'])
 })
@@ -115,4 +115,14 @@ test('consumed and then stopped it does not come back', async () => {
   said.board.close()
   said.board.end()
   assert.deepEqual(kinds(said), ['steer-offering a', 'steer-consumed a'])
+})
+
+test('a steer that is edited while its offer waits for its commit goes in as it was edited', async () => {
+  const said = makeBoard()
+  said.board.stash('a', 'old')
+  const words = said.board.offer(null)
+  said.board.withdraw(['a'])
+  said.board.stash('a', 'new')
+  said.board.answer(said.offering(), ['a'])
+  assert.equal(await words, 'new')
 })

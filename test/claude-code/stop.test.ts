@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, afterEach, before, test } from 'node:test'
-import { alive, portOpen, until } from '../process/ledger.ts'
+import { alive, portOpen } from '../process/ledger.ts'
+import { until } from '../support/daemon.ts'
 import { asked, judge, makeHouse, textOf, toolsOf, obliging, type House, type Session } from './harness.ts'
 
 let house: House

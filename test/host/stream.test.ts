@@ -149,3 +149,28 @@ test('a cursor past the last chunk gets exactly one resync, then everything', as
   await judge(host.client, view)
   await host.stop()
 })
+
+test('a cursor behind which too much has changed gets exactly one resync', async () => {
+  const host = await startTestHost()
+  const { sessionId } = await furnishSession(host.client)
+  const { cursor: old } = await host.client.sessions.transcript(sessionId)
+  // More rows than are read in one go, in the way a person's hundred messages would make them.
+  await host.client.sessions.send(sessionId, { text: 'wait a' })
+  while (host.host.engine.runtime.session(sessionId)?.rev !== undefined) {
+    const { messageId } = await host.client.sessions.send(sessionId, { text: 'x', when: 'queue' })
+    await host.client.messages.withdraw(sessionId, messageId)
+    if ((host.host.engine.runtime.session(sessionId)?.rev ?? 0) > 2 * 501 + 4) break
+  }
+  const begins = async (cursor: string): Promise<string[]> => {
+    const stream = host.client.stream({ only: sessionId, sessions: [[sessionId, cursor]] })
+    const types: string[] = []
+    for await (const event of stream) {
+      types.push(event.type === 'resync' ? `resync ${event.reason}` : event.type)
+      if (types.length === 1) break
+    }
+    stream.close()
+    return types
+  }
+  assert.deepEqual(await begins(old), ['resync cursor-too-old'])
+  assert.deepEqual(await begins((await host.client.sessions.transcript(sessionId)).cursor), ['snapshot'])
+})

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { afterEach, test } from 'node:test'
 import { DataDirLocked, openDataDir } from '../../packages/runtime/src/host/data-dir.ts'
 import { findProcessTable } from '../../packages/runtime/src/host/process-table.ts'
-import { furnishSession, makeTempDir } from '../support/daemon.ts'
+import { furnishSession, makeTempDir, until } from '../support/daemon.ts'
 import { raw, startTestHost, stopTestHosts } from '../support/host.ts'
 
 afterEach(() => stopTestHosts())
@@ -83,4 +83,31 @@ test('BUG-21 of two hosts that find the same dead owner one takes the directory'
   assert.throws(() => openDataDir(dir.path, table), DataDirLocked)
   assert.deepEqual(JSON.parse(readFileSync(lock, 'utf8')), faster)
   dir.remove()
+})
+
+test('BUG-21 where a system tells no start times a living owner keeps its directory, and a dead one does not', () => {
+  const dir = makeTempDir('lock')
+  const table = findProcessTable('win32')
+  const first = openDataDir(dir.path, table)
+  assert.throws(() => openDataDir(dir.path, table), DataDirLocked)
+  first.release()
+  writeFileSync(join(dir.path, 'lock'), JSON.stringify({ pid: 2 ** 22 + 1, startTime: null }))
+  openDataDir(dir.path, table).release()
+  dir.remove()
+})
+
+test('an agent that is deleted is gone from every window at once', async () => {
+  const host = await startTestHost()
+  const { sessionId, agentId } = await furnishSession(host.client)
+  const seen: (string | null)[] = []
+  const stream = host.client.stream({ sessions: [[sessionId, null]] })
+  const reading = (async () => {
+    for await (const event of stream) if (event.type === 'status') seen.push(event.session.agentId)
+  })()
+  await until('the reader to be there', () => host.host.engine.streams.cursor(sessionId) !== '0.0.0')
+  const { rev } = (await host.client.agents.list()).items.find((agent) => agent.id === agentId) ?? { rev: 0 }
+  await host.client.agents.remove(agentId, rev)
+  await until('the window to be told', () => seen.includes(null))
+  stream.close()
+  await reading
 })

@@ -4,6 +4,7 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { request } from 'node:http'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
+import { listAll } from '@wheelhouse/client'
 import { ERRORS, LIMITS, type ErrorCode, type Problem } from '@wheelhouse/client/protocol'
 import { startServer } from '../../packages/runtime/src/server/http.ts'
 import { furnishSession, until } from '../support/daemon.ts'
@@ -279,4 +280,23 @@ test('the host is alive after all of this', async () => {
   await until('the answer', async () =>
     (await host.client.sessions.transcript(sessionId)).items.some((row) => row.replyTo === messageId && row.status === 'success'),
   )
+})
+
+test('lists are paged, and a cursor that leads nowhere is refused', async () => {
+  const { sessionId } = await furnishSession(host.client, { key: 'paged' })
+  for (let no = 0; no < 3; no += 1) {
+    const { messageId } = await host.client.sessions.send(sessionId, { text: `ask Bash {"command":"${no}"} -> x` })
+    const card = await until('the card', async () => (await host.client.approvals.list({ status: 'pending' })).items[0] ?? null)
+    await host.client.approvals.answer(card.id, { decision: 'allow' })
+    await until('the end', async () =>
+      (await host.client.sessions.transcript(sessionId)).items.some((row) => row.replyTo === messageId && row.status === 'success'),
+    )
+  }
+  const all = await host.client.approvals.list({ sessionId })
+  const pages = await listAll((query) => host.client.approvals.list({ ...query, sessionId, limit: 2 }))
+  assert.deepEqual([all.items.length, all.nextCursor, pages], [3, null, all.items])
+  for (const path of ['/v1/approvals?cursor=x', '/v1/agents?cursor=gone', '/v1/providers?cursor=gone']) {
+    const answer = await raw(host, path)
+    assert.deepEqual([answer.status, ((await answer.json()) as { code: string }).code], [400, 'INVALID_CURSOR'], path)
+  }
 })

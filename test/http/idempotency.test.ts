@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { StoreError } from '../../packages/runtime/src/store/errors.ts'
 import { furnishSession, makeTempDir, until } from '../support/daemon.ts'
 import { raw, startTestHost, type TestHost } from '../support/host.ts'
 
@@ -98,6 +99,43 @@ test('keys of other POSTs: the same thing, not a second one; a Stop is not repea
     await until('the next turn', async () => (await host.client.sessions.get(sessionId)).turn?.phase === 'open')
     assert.deepEqual(await host.client.sessions.stop(sessionId, {}, { idempotencyKey: 'stop' }), stopped)
     assert.equal((await host.client.sessions.get(sessionId)).turn?.phase, 'open', 'the repeated answer stopped nothing')
+  } finally {
+    await host.stop()
+  }
+})
+
+test('a command repeated while it runs is one command, and one whose answer cannot be kept is not refused', async () => {
+  let failures = 0
+  const host = await startTestHost({
+    store: (store) => ({
+      ...store,
+      rememberAnswer(...answer) {
+        if (failures > 0) {
+          failures -= 1
+          throw new StoreError('UNAVAILABLE', 'disk I/O error')
+        }
+        store.rememberAnswer(...answer)
+      },
+    }),
+  })
+  try {
+    const { sessionId } = await furnishSession(host.client)
+    await host.client.sessions.send(sessionId, { text: 'ask Bash {"command":"ls"} -> x' })
+    const card = await until('the card', async () => (await host.client.approvals.list({ status: 'pending' })).items[0] ?? null)
+    failures = 1
+    const how = { idempotencyKey: 'yes' }
+    const answers = await Promise.all([1, 2, 3].map(() => host.client.approvals.answer(card.id, { decision: 'allow' }, how)))
+    answers.push(await host.client.approvals.answer(card.id, { decision: 'allow' }, how))
+    assert.deepEqual(
+      answers.map((each) => each.status),
+      ['allowed', 'allowed', 'allowed', 'allowed'],
+    )
+    await assert.rejects(host.client.approvals.answer(card.id, { decision: 'deny' }, how), /other body/)
+    // A refusal leaves no key.
+    await assert.rejects(
+      host.client.approvals.answer(card.id, { decision: 'deny' }, { idempotencyKey: 'no' }),
+      /APPROVAL_NOT_PENDING|answered/,
+    )
   } finally {
     await host.stop()
   }

@@ -57,14 +57,6 @@ export function alive(pid: number): boolean {
   }
 }
 
-/** Waits for a condition; fails the test when it does not come. */
-export async function until(what: string, condition: () => boolean, withinMs = 5_000): Promise<void> {
-  for (const deadline = Date.now() + withinMs; !condition();) {
-    if (Date.now() > deadline) throw new Error(`not within ${withinMs} ms: ${what}`)
-    await new Promise((resolve) => setTimeout(resolve, 5))
-  }
-}
-
 export function portOpen(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1')

@@ -7,7 +7,8 @@ import { after, test } from 'node:test'
 import { MARKER_VARIABLE, type ProcessLedger } from '../../packages/runtime/src/host/process-manager.ts'
 import { descendantsOf, findProcessTable, parsePs } from '../../packages/runtime/src/host/process-table.ts'
 import type { LedgerEntry } from '../../packages/runtime/src/store/store.ts'
-import { alive, fileLedger, makeManager, portOpen, until } from './ledger.ts'
+import { alive, fileLedger, makeManager, portOpen } from './ledger.ts'
+import { until } from '../support/daemon.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'process-'))
 const AGENT = join(import.meta.dirname, 'agent-fixture.ts')
@@ -132,7 +133,9 @@ test('ending what started lately spares what runs longer', linux, async () => {
     text += String(piece)
   })
   await until('the first sleeper', () => text.split('\n').length === 2)
-  await new Promise((resolve) => setTimeout(resolve, 300))
+  const table = findProcessTable()
+  const startedMs = table.list().find((each) => each.pid === Number(text.trim()))?.startedMs ?? 0
+  await until('the first sleeper to have run for a while', () => table.nowMs() - startedMs > 300)
   child.stdin?.write('go\n')
   await until('the second sleeper', () => text.split('\n').length === 3)
   const [old = 0, young = 0] = text.split('\n').map(Number)

@@ -74,6 +74,9 @@ export function makeTempDir(name: string): { path: string; remove(): void } {
   return { path, remove: () => rmSync(path, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 }) }
 }
 
+/** Often enough to see what passes, seldom enough to leave the machine to what is waited for. */
+const POLL_MS = 10
+
 /** Asks until the answer is neither null nor false, or throws with what it waited for. */
 export async function until<T>(what: string, ask: () => Promise<T | null | false> | T | null | false, timeoutMs = 20_000): Promise<T> {
   const deadline = performance.now() + timeoutMs
@@ -81,7 +84,7 @@ export async function until<T>(what: string, ask: () => Promise<T | null | false
     const answer = await ask()
     if (answer !== null && answer !== false) return answer
     if (performance.now() > deadline) throw new Error(`timed out waiting for: ${what}`)
-    await new Promise((resolve) => setTimeout(resolve, 20))
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS))
   }
 }
 

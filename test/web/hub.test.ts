@@ -7,6 +7,7 @@ import { Hub } from '../../packages/web/src/state/hub.ts'
 import type { HubMessage, TabMessage } from '../../packages/web/src/state/link-protocol.ts'
 import { problem, serve } from '../client/server.ts'
 import { ModelSession, SESSION_ID, type Move } from '../client/model.ts'
+import { until } from '../support/daemon.ts'
 
 /** A host with one session, followed as PROTOCOL.md says. */
 async function startHost(t: TestContext) {
@@ -74,14 +75,6 @@ class Tab {
   }
 }
 
-async function until(condition: () => boolean, what: string): Promise<void> {
-  const deadline = Date.now() + 5_000
-  while (!condition()) {
-    if (Date.now() > deadline) throw new Error(`did not happen: ${what}`)
-    await new Promise((resolve) => setTimeout(resolve, 5))
-  }
-}
-
 async function startHub(t: TestContext) {
   const host = await startHost(t)
   let clock = 0
@@ -95,15 +88,15 @@ test('two tabs share one stream and show the same', async (t) => {
   const [one, two] = [new Tab(hub, '1'), new Tab(hub, '2')]
   host.move({ do: 'send' })
   one.open(host.model)
-  await until(() => one.shows(host.model), 'the first tab shows the session')
+  await until('the first tab shows the session', () => one.shows(host.model))
   host.move({ do: 'open' })
   host.move({ do: 'chunks', count: 4 })
-  await until(() => one.shows(host.model), 'the first tab follows')
+  await until('the first tab follows', () => one.shows(host.model))
   two.open(host.model)
   host.move({ do: 'chunks', count: 3 })
-  await until(() => one.shows(host.model) && two.shows(host.model), 'both tabs show the running turn')
+  await until('both tabs show the running turn', () => one.shows(host.model) && two.shows(host.model))
   host.move({ do: 'finish' })
-  await until(() => one.shows(host.model) && two.shows(host.model), 'both tabs show the end')
+  await until('both tabs show the end', () => one.shows(host.model) && two.shows(host.model))
   assert.equal(host.streams.size, 1)
   assert.deepEqual(two.state.views[SESSION_ID]?.rows, one.state.views[SESSION_ID]?.rows)
   assert.equal(Object.keys(two.state.sessions ?? {}).length, 1)
@@ -114,13 +107,13 @@ test('a tab that went away and comes back goes on without a gap', async (t) => {
   const [one, two] = [new Tab(hub, '1'), new Tab(hub, '2')]
   one.open(host.model)
   two.open(host.model)
-  await until(() => one.shows(host.model) && two.shows(host.model), 'both tabs show the session')
+  await until('both tabs show the session', () => one.shows(host.model) && two.shows(host.model))
   two.say({ type: 'bye' })
   for (const move of [{ do: 'send' }, { do: 'open' }, { do: 'chunks', count: 5 }, { do: 'finish' }, { do: 'send' }] as const)
     host.move(move)
-  await until(() => one.shows(host.model), 'the other tab follows')
+  await until('the other tab follows', () => one.shows(host.model))
   two.say({ type: 'want', wants: [[SESSION_ID, two.state.views[SESSION_ID]?.cursor ?? null]] })
-  await until(() => two.shows(host.model), 'the tab shows what it missed')
+  await until('the tab shows what it missed', () => two.shows(host.model))
   assert.equal(two.state.views[SESSION_ID]?.loaded, true)
 })
 
@@ -128,21 +121,21 @@ test('when no tab holds a session the stream stops following it, and a silent ta
   const { host, hub, pass } = await startHub(t)
   const [one, two] = [new Tab(hub, '1'), new Tab(hub, '2')]
   one.open(host.model)
-  await until(() => host.streams.size === 1, 'the session is followed')
+  await until('the session is followed', () => host.streams.size === 1)
   pass(300_000)
   two.say({ type: 'want', wants: [] })
-  await until(() => host.streams.size === 0, 'the session is not followed any more')
-  await until(() => two.state.line.state === 'open', 'the line is up')
+  await until('the session is not followed any more', () => host.streams.size === 0)
+  await until('the line is up', () => two.state.line.state === 'open')
 })
 
 test('a line that is cut heals by itself, and both sides of the cut are shown', async (t) => {
   const { host, hub } = await startHub(t)
   const tab = new Tab(hub, '1')
   tab.open(host.model)
-  await until(() => tab.shows(host.model), 'the tab shows the session')
+  await until('the tab shows the session', () => tab.shows(host.model))
   for (const stream of host.streams) stream.destroy()
   for (const move of [{ do: 'send' }, { do: 'open' }, { do: 'chunks', count: 2 }] as const) host.model.apply(move)
-  await until(() => tab.shows(host.model), 'the tab shows what happened meanwhile')
+  await until('the tab shows what happened meanwhile', () => tab.shows(host.model))
   assert.equal(tab.state.line.state, 'open')
 })
 
@@ -151,11 +144,11 @@ test('a refusal asks for a login, and after it the stream begins again', async (
   host.refuses = true
   const tab = new Tab(hub, '1')
   tab.open(host.model)
-  await until(() => tab.state.line.state === 'refused', 'the refusal is told')
+  await until('the refusal is told', () => tab.state.line.state === 'refused')
   assert.equal(tab.state.line.state === 'refused' && tab.state.line.problem?.code, 'UNAUTHENTICATED')
   host.refuses = false
   tab.say({ type: 'wake' })
-  await until(() => tab.shows(host.model), 'the session is shown')
+  await until('the session is shown', () => tab.shows(host.model))
 })
 
 test('a view with a gap is read anew', async (t) => {
@@ -164,15 +157,15 @@ test('a view with a gap is read anew', async (t) => {
   host.move({ do: 'send' })
   host.move({ do: 'open' })
   tab.open(host.model)
-  await until(() => tab.shows(host.model), 'the tab shows the session')
+  await until('the tab shows the session', () => tab.shows(host.model))
   // Chunks that never reach the stream.
   host.model.apply({ do: 'chunks', count: 2 })
   host.move({ do: 'chunks', count: 1 })
-  await until(() => tab.state.views[SESSION_ID]?.gap === true, 'the gap is seen')
+  await until('the gap is seen', () => tab.state.views[SESSION_ID]?.gap === true)
   tab.say({ type: 'reload', sessionId: SESSION_ID })
-  await until(() => tab.state.views[SESSION_ID]?.gap === false, 'the gap is healed')
+  await until('the gap is healed', () => tab.state.views[SESSION_ID]?.gap === false)
   assert.equal(tab.state.views[SESSION_ID]?.loaded, false)
   const page = structuredClone(host.model.page(50, null))
   tab.state = reduceApp(tab.state, { type: 'page', sessionId: SESSION_ID, page, older: false })
-  await until(() => tab.shows(host.model), 'the tab shows everything')
+  await until('the tab shows everything', () => tab.shows(host.model))
 })

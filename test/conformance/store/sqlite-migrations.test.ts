@@ -6,18 +6,16 @@ import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
-import { setTimeout as wait } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { StoreError } from '../../../packages/runtime/src/store/errors.ts'
 import { openSqliteStore, type MigrationFolders } from '../../../packages/runtime/src/store/sqlite/open.ts'
 import type { Store } from '../../../packages/runtime/src/store/store.ts'
 import { closeTurn, contentOf, everything, givenAgent, givenSession, insertTaken, openTurn, save } from './fixtures.ts'
 import { makeFolder, removeFolder } from './sqlite-targets.ts'
+import { until } from '../../support/daemon.ts'
 
 const MIGRATIONS = fileURLToPath(new URL('../../../packages/runtime/src/store/migrations/', import.meta.url))
 const CHILD = fileURLToPath(new URL('./open-store-child.ts', import.meta.url))
-/** Longest wait for a child to get somewhere; it takes a fraction of a second. */
-const DEADLINE_MS = 20_000
 
 /** This version's schema, and one more migration after it when `next` is given. */
 function schema(folder: string, name: string, next: string | null): MigrationFolders {
@@ -64,14 +62,6 @@ function startChild(path: string, migrations: MigrationFolders, after: 'close' |
   return spawn(process.execPath, [CHILD, JSON.stringify({ path, migrations, after })], { stdio: ['ignore', 'pipe', 'inherit'] })
 }
 const exited = (child: ChildProcess): Promise<void> => new Promise((resolve) => void child.once('exit', () => resolve()))
-
-async function until(condition: () => boolean): Promise<void> {
-  const deadline = Date.now() + DEADLINE_MS
-  while (!condition()) {
-    assert.ok(Date.now() < deadline, 'the condition did not come true in time')
-    await wait(5)
-  }
-}
 
 async function inFolder(body: (folder: string, path: string) => void | Promise<void>): Promise<void> {
   const folder = makeFolder()
@@ -160,8 +150,8 @@ test('BUG-34 a migration killed in the middle leaves the old data, and the next 
     const child = startChild(path, schema(folder, 'slow', SLOW), 'close')
     const gone = exited(child)
     // The copy has its name only when it is whole; from then on the migration itself runs.
-    await until(() => existsSync(`${path}.before-${newest + 1}`))
-    await until(() => existsSync(`${path}-wal`))
+    await until('the copy', () => existsSync(`${path}.before-${newest + 1}`))
+    await until('the migration to be under way', () => existsSync(`${path}-wal`))
     child.kill('SIGKILL')
     await gone
 
