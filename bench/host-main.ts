@@ -7,6 +7,7 @@ import { createScriptedDriver } from '../packages/runtime/src/driver/kit/index.t
 import { createHost } from '../packages/runtime/src/host/host.ts'
 import { createLogger } from '../packages/runtime/src/host/log.ts'
 import { startServer } from '../packages/runtime/src/server/http.ts'
+import { lockFile } from '../packages/runtime/src/store/sqlite/database.ts'
 import { openSqliteStore } from '../packages/runtime/src/store/sqlite/open.ts'
 import type { Store } from '../packages/runtime/src/store/store.ts'
 import { slowDisk } from './slow-disk.ts'
@@ -35,6 +36,7 @@ function count(store: Store): Store {
 
 const host = await createHost({
   dataDir,
+  lockFile,
   openStore: (path) => count(openSqliteStore({ path })),
   drivers: [createScriptedDriver({ transport: transport === 'stdio' ? 'stdio' : 'in-process' })],
   log: createLogger('error'),

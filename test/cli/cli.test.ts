@@ -164,7 +164,7 @@ test('BUG-54 the token file is for this user alone, and other addresses than loo
   const refused = wheelhouse(['serve', '--host', '0.0.0.0', '--port', '0', '--no-practice'], { dataDir: other.path })
   assert.equal(refused.code, 1)
   assert.match(refused.err, /loopback/)
-  assert.ok(!existsSync(join(other.path, 'lock')), 'the data directory is free again')
+  assert.ok(!existsSync(join(other.path, 'host.pid')), 'the data directory is free again')
   other.remove()
 })
 

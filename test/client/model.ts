@@ -226,7 +226,8 @@ export class ModelSession {
     for (const messageId of more.removed ?? []) events.push({ ...this.of(before), type: 'row-removed', messageId })
     for (const row of rows) events.push({ ...this.of(before), type: 'row', row })
     for (const approval of more.approvals ?? []) events.push({ ...this.of(before), type: 'approval', approval })
-    if (rows.some((row) => row.role === 'user')) events.push({ ...this.of(before), type: 'queue', queue: this.waiting() })
+    if (rows.some((row) => row.role === 'user'))
+      events.push({ ...this.of(before), type: 'queue', order: this.waiting().map((row) => row.id) })
     const after = this.cursor()
     const last = events.at(-1)
     if (last !== undefined && 'cursor' in last) events[events.length - 1] = { ...last, cursor: after }

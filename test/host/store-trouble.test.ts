@@ -41,7 +41,23 @@ async function answersNext(host: TestHost, sessionId: string): Promise<void> {
 
 test('a commit whose changes cannot be told still does what it decided, and its readers come back and see all of it', async () => {
   const trouble: Trouble = {}
-  const host = await startTestHost({ store: troubled(trouble) })
+  const wrap = (store: Store): Store => ({
+    ...store,
+    // It is saved, and nothing but its rev can be read.
+    commit(commit, content) {
+      const result = store.commit(commit, content)
+      if (trouble.commit !== 1) return result
+      trouble.commit = 0
+      trouble.changesSince = 1
+      return { outcome: 'unknown', message: 'not confirmed' }
+    },
+    changesSince(sessionId, rev) {
+      if (trouble.changesSince !== 1) return store.changesSince(sessionId, rev)
+      trouble.changesSince = 0
+      throw new StoreError('UNAVAILABLE', 'disk I/O error')
+    },
+  })
+  const host = await startTestHost({ store: wrap })
   const { sessionId } = await furnishSession(host.client)
   const rows = new Map<string, string | null>()
   let ends = 0
@@ -56,9 +72,9 @@ test('a commit whose changes cannot be told still does what it decided, and its 
     await answersNext(host, sessionId)
     return ends > 0
   })
-  trouble.listQueue = 1
+  trouble.commit = 1
   const { messageId } = await host.client.sessions.send(sessionId, { text: 'say told' })
-  assert.equal(trouble.listQueue, 0)
+  assert.deepEqual([trouble.commit, trouble.changesSince], [0, 0])
   const row = await answer(host, sessionId, messageId)
   assert.equal(row.status, 'success')
   await until('the reader to have both rows', () => rows.has(messageId) && rows.get(row.id) === 'success')

@@ -1,10 +1,10 @@
 /** Providers, agents and the data directory, where the world comes between two steps. */
 import assert from 'node:assert/strict'
-import { mkdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, test } from 'node:test'
 import { DataDirLocked, openDataDir } from '../../packages/runtime/src/host/data-dir.ts'
-import { findProcessTable } from '../../packages/runtime/src/host/process-table.ts'
+import { lockFile } from '../../packages/runtime/src/store/sqlite/database.ts'
 import { furnishSession, makeTempDir, until } from '../support/daemon.ts'
 import { raw, startTestHost, stopTestHosts } from '../support/host.ts'
 
@@ -65,34 +65,36 @@ test('a message that was taken needs no decision', async () => {
   }
 })
 
-test('BUG-21 of two hosts that find the same dead owner one takes the directory', () => {
+test('BUG-21 what lies in the folder of a dead owner keeps nobody out, and a living one keeps it whatever the folder says', () => {
   const dir = makeTempDir('lock')
-  const lock = join(dir.path, 'lock')
-  const dead = { pid: 2 ** 22 + 1, startTime: '1' }
-  const faster = { pid: process.ppid, startTime: 'now' }
-  writeFileSync(lock, JSON.stringify(dead))
-  const table = {
-    ...findProcessTable(),
-    startTimeOf(pid: number): string | null {
-      if (pid === faster.pid) return faster.startTime
-      // The other host takes over between this one's look and its grip.
-      if (pid === dead.pid) writeFileSync(lock, JSON.stringify(faster))
-      return null
-    },
-  }
-  assert.throws(() => openDataDir(dir.path, table), DataDirLocked)
-  assert.deepEqual(JSON.parse(readFileSync(lock, 'utf8')), faster)
+  // A pid that lives, in a file that a killed host left behind.
+  writeFileSync(join(dir.path, 'host.pid'), String(process.ppid))
+  writeFileSync(join(dir.path, 'host.lock'), '')
+  const owned = openDataDir(dir.path, lockFile)
+  // As another pid namespace would see it: the owner's number means nothing there.
+  writeFileSync(join(dir.path, 'host.pid'), String(2 ** 22 + 1))
+  assert.throws(() => openDataDir(dir.path, lockFile), DataDirLocked)
+  rmSync(join(dir.path, 'host.pid'))
+  assert.throws(() => openDataDir(dir.path, lockFile), /^DataDirLocked: Another wheelhouse host is using/)
+  owned.release()
+  openDataDir(dir.path, lockFile).release()
   dir.remove()
 })
 
-test('BUG-21 where a system tells no start times a living owner keeps its directory, and a dead one does not', () => {
-  const dir = makeTempDir('lock')
-  const table = findProcessTable('win32')
-  const first = openDataDir(dir.path, table)
-  assert.throws(() => openDataDir(dir.path, table), DataDirLocked)
-  first.release()
-  writeFileSync(join(dir.path, 'lock'), JSON.stringify({ pid: 2 ** 22 + 1, startTime: null }))
-  openDataDir(dir.path, table).release()
+test('files of the data directory that hold nonsense are made anew', async () => {
+  const dir = makeTempDir('damaged')
+  openDataDir(dir.path, lockFile).release()
+  writeFileSync(join(dir.path, 'token'), '', { mode: 0o644 })
+  writeFileSync(join(dir.path, 'host-id'), 'zz')
+  writeFileSync(join(dir.path, 'logins.json'), '{"a":1}')
+  const host = await startTestHost({ dataDir: dir.path })
+  const { sessionId } = await furnishSession(host.client)
+  assert.match((await host.client.sessions.get(sessionId)).cursor, /^\d+\.\d+\.\d+$/)
+  assert.equal((await fetch(`${host.url}/v1/info`, { headers: { cookie: 'wheelhouse=x' } })).status, 401)
+  await host.stop()
+  writeFileSync(join(dir.path, 'token'), 'a-token-that-a-person-chose', { mode: 0o644 })
+  assert.equal(openDataDir(dir.path, lockFile).token, 'a-token-that-a-person-chose')
+  assert.equal(statSync(join(dir.path, 'token')).mode & 0o077, 0)
   dir.remove()
 })
 

@@ -283,17 +283,20 @@ test('the host is alive after all of this', async () => {
 })
 
 test('lists are paged, and a cursor that leads nowhere is refused', async () => {
-  const { sessionId } = await furnishSession(host.client, { key: 'paged' })
+  const { sessionId: paged } = await furnishSession(host.client, { key: 'paged' })
   for (let no = 0; no < 3; no += 1) {
-    const { messageId } = await host.client.sessions.send(sessionId, { text: `ask Bash {"command":"${no}"} -> x` })
-    const card = await until('the card', async () => (await host.client.approvals.list({ status: 'pending' })).items[0] ?? null)
+    const { messageId } = await host.client.sessions.send(paged, { text: `ask Bash {"command":"${no}"} -> x` })
+    const card = await until(
+      'the card',
+      async () => (await host.client.approvals.list({ sessionId: paged, status: 'pending' })).items[0] ?? null,
+    )
     await host.client.approvals.answer(card.id, { decision: 'allow' })
     await until('the end', async () =>
-      (await host.client.sessions.transcript(sessionId)).items.some((row) => row.replyTo === messageId && row.status === 'success'),
+      (await host.client.sessions.transcript(paged)).items.some((row) => row.replyTo === messageId && row.status === 'success'),
     )
   }
-  const all = await host.client.approvals.list({ sessionId })
-  const pages = await listAll((query) => host.client.approvals.list({ ...query, sessionId, limit: 2 }))
+  const all = await host.client.approvals.list({ sessionId: paged })
+  const pages = await listAll((query) => host.client.approvals.list({ ...query, sessionId: paged, limit: 2 }))
   assert.deepEqual([all.items.length, all.nextCursor, pages], [3, null, all.items])
   for (const path of ['/v1/approvals?cursor=x', '/v1/agents?cursor=gone', '/v1/providers?cursor=gone']) {
     const answer = await raw(host, path)

@@ -13,6 +13,7 @@ import { createHost } from '../../packages/runtime/src/host/host.ts'
 import { createLogger } from '../../packages/runtime/src/host/log.ts'
 import { TIMER_MS } from '../../packages/runtime/src/host/timers.ts'
 import { startServer } from '../../packages/runtime/src/server/http.ts'
+import { lockFile } from '../../packages/runtime/src/store/sqlite/database.ts'
 import { openSqliteStore } from '../../packages/runtime/src/store/sqlite/open.ts'
 import type { Store } from '../../packages/runtime/src/store/store.ts'
 
@@ -51,6 +52,7 @@ function mortal(store: Store): Store {
 
 const host = await createHost({
   dataDir,
+  lockFile,
   openStore: (path) => mortal(openSqliteStore({ path })),
   drivers: [createScriptedDriver({ transport: transport === 'stdio' ? 'stdio' : 'in-process' }), claudeCodeDriver()],
   log: createLogger(logLevel),

@@ -6,6 +6,7 @@ import type { AgentSessionRuntimeDriver } from '../../packages/runtime/src/drive
 import { createHost, type Host, type HostOptions } from '../../packages/runtime/src/host/host.ts'
 import { createLogger } from '../../packages/runtime/src/host/log.ts'
 import { startServer, type Server } from '../../packages/runtime/src/server/http.ts'
+import { lockFile } from '../../packages/runtime/src/store/sqlite/database.ts'
 import { openSqliteStore } from '../../packages/runtime/src/store/sqlite/open.ts'
 import type { Store } from '../../packages/runtime/src/store/store.ts'
 import { makeTempDir } from './daemon.ts'
@@ -38,6 +39,7 @@ export async function startTestHost(options: TestHostOptions = {}): Promise<Test
   const wrap = options.store ?? ((store: Store) => store)
   const host = await createHost({
     dataDir: dir.path,
+    lockFile,
     openStore: (path) => wrap(openSqliteStore({ path })),
     drivers: [driver, ...(options.drivers ?? [])],
     log: createLogger(options.logLevel ?? 'silent'),

@@ -175,7 +175,7 @@ type HeadEvent = Extract<StreamEvent, { type: 'queue' | 'status' | 'turn' | 'ret
 function applyHead(view: SessionView, event: HeadEvent): SessionView {
   switch (event.type) {
     case 'queue':
-      return applyQueue(view, event.queue)
+      return { ...view, queue: view.queue.filter((row) => event.order.includes(row.id)) }
     case 'status':
       return { ...view, status: event.status, session: event.session }
     case 'turn':

@@ -11,6 +11,8 @@ export const LIMITS = {
   toolOutputInlineBytes: 64 * KiB,
   /** Untaken inputs of one session: a person cannot oversee more, and a runaway client is stopped. */
   queueLength: 100,
+  /** Bytes of the text of those inputs together: every snapshot of the session holds them. */
+  queueBytes: 4 * MiB,
   /** Bytes a slow subscriber may be behind before it is told to resync. */
   subscriberBufferBytes: 4 * MiB,
   /** Open streams of a host: each holds a socket and may hold a buffer. A browser needs one, however many tabs. */

@@ -1,6 +1,6 @@
 /** Bodies that clients send. The host validates them again; see its OpenAPI document. */
 import type { MessagePart } from './chunks.ts'
-import type { Agent, AgentType, Json, PermissionMode, ProviderProtocol } from './index.ts'
+import type { Agent, AgentType, JsonObject, PermissionMode, ProviderProtocol } from './index.ts'
 
 /** A model as given by a client; omitted fields become null. */
 export type ModelInput = {
@@ -36,4 +36,9 @@ export type MessageInput = {
   origin?: 'interactive' | 'channel' | 'scheduled'
 }
 export type StopInput = { turnId?: string; queue?: 'hold' | 'run' | 'discard' }
-export type ApprovalInput = { decision: 'allow' | 'deny'; reason?: string; updatedInput?: Json; answers?: { [question: string]: string } }
+export type ApprovalInput = {
+  decision: 'allow' | 'deny'
+  reason?: string
+  updatedInput?: JsonObject
+  answers?: { [question: string]: string }
+}

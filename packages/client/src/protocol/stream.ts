@@ -16,8 +16,8 @@ export type StreamEvent =
   | (Of & { type: 'row'; row: Message })
   | (Of & { type: 'row-removed'; messageId: string })
   | (Of & { type: 'status'; status: SessionStatus; session: Session })
-  /** The queue strip as a whole: every input that is not taken. */
-  | (Of & { type: 'queue'; queue: Message[] })
+  /** The queue strip: ids of every input that is not taken, in order; their rows were told before. */
+  | (Of & { type: 'queue'; order: string[] })
   | (Of & { type: 'approval'; approval: Approval })
   | (Of & { type: 'retry'; messageId: string; attempt: number; maxAttempts: number | null; delayMs: number; reason: string })
   | (Of & { type: 'compaction'; phase: 'started' | 'completed' | 'failed'; trigger: 'manual' | 'auto'; detail: string | null })

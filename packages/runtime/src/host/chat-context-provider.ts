@@ -46,6 +46,7 @@ export class AgentChatContextProvider {
     if (before !== null) return before
     const ready = await this.#validate(sessionId)
     if (this.#ports.freeBytes() < LIMITS.diskLowBytes) throw new HostError('DISK_LOW')
+    this.#checkQueue(sessionId, parts)
     const origin = message.origin ?? 'interactive'
     const answer = await this.#ports.runtime.command(sessionId, (commandId) => ({
       type: 'message-submitted',
@@ -66,6 +67,15 @@ export class AgentChatContextProvider {
     // Somebody else's request with the same key was saved while this one was validated.
     if (!answer.ok && answer.code === 'IDEMPOTENCY_KEY_REUSED') return this.#repeated(sessionId, key) ?? answer
     return answer
+  }
+
+  /** What waits already is counted only where something waits. */
+  #checkQueue(sessionId: SessionId, parts: readonly MessagePart[]): void {
+    const { runtime, store } = this.#ports
+    if ((runtime.session(sessionId)?.queue.length ?? 0) === 0) return
+    const waiting = store.listQueue(sessionId).reduce((sum, { parts: theirs }) => sum + bytesOf(theirs), 0)
+    if (waiting + bytesOf(parts) > LIMITS.queueBytes)
+      throw new HostError('QUEUE_FULL', `The waiting messages have ${waiting} bytes already.`)
   }
 
   /** Whether an accepted delivery may start now (spec, Acceptance). Never rejects. */
@@ -109,10 +119,9 @@ export function partsOf(message: Pick<MessageInput, 'text' | 'parts'>): MessageP
   if ((message.text === undefined) === (message.parts === undefined))
     throw new HostError('INVALID_REQUEST', 'Give exactly one of text and parts.')
   const parts: MessagePart[] = message.text === undefined ? (message.parts ?? []) : [{ type: 'text', text: message.text }]
-  let bytes = 0
+  const bytes = bytesOf(parts)
   const texts = parts.map((part) => {
     if (part.type !== 'text') throw new HostError('INVALID_REQUEST', `Parts of type ${part.type} cannot be sent.`)
-    bytes += Buffer.byteLength(part.text)
     return { type: 'text' as const, text: wellFormed(part.text) }
   })
   if (bytes > LIMITS.messageTextBytes)
@@ -120,6 +129,9 @@ export function partsOf(message: Pick<MessageInput, 'text' | 'parts'>): MessageP
   if (texts.every((part) => part.text.trim() === '')) throw new HostError('INVALID_REQUEST', 'The message is empty.')
   return texts
 }
+
+const bytesOf = (parts: readonly MessagePart[]): number =>
+  parts.reduce((sum, part) => sum + (part.type === 'text' ? Buffer.byteLength(part.text) : 0), 0)
 
 function checkOf(error: unknown): DeliveryCheck {
   // Rows that cannot be read now say nothing about the delivery.

@@ -5,37 +5,25 @@
  *   wheelhouse.db, wheelhouse.db-chunks   truth and chunk journal
  *   token, keys.json                      secrets (0600)
  *   host-id                               tells this directory's cursors from another's
- *   lock                                  pid and start time of the host that owns it
+ *   host.lock, host.pid                   held by the host that owns it; who that is, for people
  *   workspaces/ runtimes/ tmp/            managed workspaces, the drivers' own homes, scratch space
  *   traces/                               spans of turns, for a host that was told to keep them
  */
 import { randomBytes } from 'node:crypto'
-import {
-  closeSync,
-  existsSync,
-  fsyncSync,
-  linkSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statfsSync,
-  writeSync,
-} from 'node:fs'
+import { chmodSync, closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, statfsSync, writeSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
-import type { ProcessTable } from './process-table.ts'
 
 /** Default place, unless `--data-dir` or WHEELHOUSE_DATA_DIR says otherwise. */
 export const defaultDataDir = (): string => process.env['WHEELHOUSE_DATA_DIR'] ?? join(homedir(), '.wheelhouse')
 
-/** Thrown when another living host owns the directory: its pid is in the message. */
+/** Thrown when another living host owns the directory: its pid is in the message, as far as it is known. */
 export class DataDirLocked extends Error {
   override name = 'DataDirLocked'
   readonly pid: number
   constructor(path: string, pid: number) {
-    super(`Another wheelhouse host (pid ${pid}) is using ${path}. Stop it first, or choose another folder with --data-dir.`)
+    const who = Number.isNaN(pid) ? 'Another wheelhouse host' : `Another wheelhouse host (pid ${pid})`
+    super(`${who} is using ${path}. Stop it first, or choose another folder with --data-dir.`)
     this.pid = pid
   }
 }
@@ -61,11 +49,17 @@ export type DataDir = {
 const TOKEN_BYTES = 32
 /** 40 bits, so that an epoch counted up from it stays an exact number. */
 const HOST_ID_BYTES = 5
+/** A token may be one that a person chose. */
+const TOKEN = /^[\x21-\x7e]{16,}$/
+const HOST_ID = /^[0-9a-f]{10}$/
+
+/** Holds a file until it is told otherwise or its process is gone; null when somebody else holds it. */
+export type LockFile = (path: string) => (() => void) | null
 
 /** Opens, and makes what is missing. Throws {@link DataDirLocked}. */
-export function openDataDir(path: string, processes: ProcessTable): DataDir {
+export function openDataDir(path: string, lock: LockFile): DataDir {
   mkdirSync(path, { recursive: true, mode: 0o700 })
-  const lock = takeLock(path, processes)
+  const release = takeLock(path, lock)
   const folder = (name: string): string => {
     const full = join(path, name)
     mkdirSync(full, { recursive: true, mode: 0o700 })
@@ -76,10 +70,10 @@ export function openDataDir(path: string, processes: ProcessTable): DataDir {
     path,
     database: join(path, 'wheelhouse.db'),
     tokenFile,
-    token: readOrMake(tokenFile, () => randomBytes(TOKEN_BYTES).toString('base64url')),
+    token: readOrMake(tokenFile, TOKEN, () => randomBytes(TOKEN_BYTES).toString('base64url')),
     keysFile: join(path, 'keys.json'),
     hostId: Number.parseInt(
-      readOrMake(join(path, 'host-id'), () => randomBytes(HOST_ID_BYTES).toString('hex')),
+      readOrMake(join(path, 'host-id'), HOST_ID, () => randomBytes(HOST_ID_BYTES).toString('hex')),
       16,
     ),
     workspaces: folder('workspaces'),
@@ -90,7 +84,7 @@ export function openDataDir(path: string, processes: ProcessTable): DataDir {
       const { bavail, bsize } = statfsSync(path)
       return bavail * bsize
     },
-    release: () => rmSync(lock, { force: true }),
+    release,
   }
 }
 
@@ -107,88 +101,35 @@ export function writePrivate(path: string, text: string): void {
   renameSync(draft, path)
 }
 
-function readOrMake(path: string, make: () => string): string {
-  if (existsSync(path)) return readFileSync(path, 'utf8').trim()
+/** A file that does not hold what it should is made anew: clients sign in again, or read their sessions anew. */
+function readOrMake(path: string, form: RegExp, make: () => string): string {
+  const known = readText(path)?.trim() ?? ''
+  if (form.test(known)) {
+    chmodSync(path, 0o600)
+    return known
+  }
   const text = make()
   writePrivate(path, text)
   return text
 }
 
-/** A stale lock is taken away once; each further try means that another host was faster, or that it cannot be taken away. */
-const LOCK_TRIES = 100
-
-/**
- * A lock is a file with pid and start time, put in place by a link, which exactly one of several
- * hosts can make. One left by a host that died names no living process and is taken over.
- */
-function takeLock(path: string, processes: ProcessTable): string {
-  const lock = join(path, 'lock')
-  const mine = join(path, `lock.${process.pid}`)
-  writePrivate(mine, JSON.stringify({ pid: process.pid, startTime: processes.startTimeOf(process.pid) }))
-  try {
-    for (let tries = 1; ; tries += 1) {
-      try {
-        linkSync(mine, lock)
-        return lock
-      } catch (error) {
-        if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST') || tries > LOCK_TRIES) throw error
-      }
-      const text = readText(lock)
-      const owner = ownerOf(text)
-      if (owner !== null && isAlive(owner, processes)) throw new DataDirLocked(path, owner.pid)
-      removeStale(lock, text)
-    }
-  } finally {
-    rmSync(mine, { force: true })
+/** Thrown is only what the system says; a lock that another host holds is {@link DataDirLocked}. */
+function takeLock(path: string, lock: LockFile): () => void {
+  const owner = join(path, 'host.pid')
+  const release = lock(join(path, 'host.lock'))
+  if (release === null) throw new DataDirLocked(path, Number(readText(owner) ?? Number.NaN))
+  writePrivate(owner, String(process.pid))
+  return () => {
+    rmSync(owner, { force: true })
+    release()
   }
 }
-
-/** Where a system tells no start times, a pid that lives counts as the owner's: refusing too often is the lesser harm. */
-function exists(pid: number): boolean {
-  try {
-    return process.kill(pid, 0)
-  } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'EPERM'
-  }
-}
-
-type Owner = { pid: number; startTime: string | null }
 
 function readText(file: string): string | null {
   try {
     return readFileSync(file, 'utf8')
   } catch {
-    // Gone meanwhile.
+    // Not there.
     return null
   }
-}
-
-function ownerOf(text: string | null): Owner | null {
-  try {
-    return JSON.parse(text ?? 'null') as Owner | null
-  } catch {
-    // Not written by a host: nobody's.
-    return null
-  }
-}
-
-/**
- * Takes away the lock that was looked at and no other: a host that was faster may have replaced it
- * meanwhile, and two hosts would own the directory.
- */
-function removeStale(lock: string, text: string | null): void {
-  const aside = `${lock}.stale.${process.pid}`
-  try {
-    renameSync(lock, aside)
-    if (readText(aside) !== text) linkSync(aside, lock)
-  } catch {
-    // Gone, or there again: the next look tells whose it is.
-  }
-  rmSync(aside, { force: true })
-}
-
-function isAlive(owner: Owner, processes: ProcessTable): boolean {
-  if (processes.kind === 'none') return exists(owner.pid)
-  const startTime = processes.startTimeOf(owner.pid)
-  return startTime !== null && (owner.startTime === null || owner.startTime === startTime)
 }

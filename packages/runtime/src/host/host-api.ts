@@ -1,5 +1,5 @@
 /** What tools, models and the server may ask of the host: types only. */
-import type { ErrorCode, Message, Session as SessionEntry, SessionSnapshot } from '@wheelhouse/client/protocol'
+import type { ErrorCode, Session as SessionEntry, SessionSnapshot } from '@wheelhouse/client/protocol'
 import type { Session, SessionId } from '../core/types.ts'
 
 /** One reader of the stream. The server writes frames; the stream manager decides what goes in them. */
@@ -21,7 +21,6 @@ export type SessionViews = {
   state(id: SessionId): Session | null
   session(id: SessionId): SessionEntry | null
   sessions(): SessionEntry[]
-  queue(id: SessionId): Message[]
   snapshot(id: SessionId): SessionSnapshot
 }
 

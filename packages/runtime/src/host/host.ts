@@ -24,7 +24,7 @@ import type { Store } from '../store/store.ts'
 import { Answers } from './answers.ts'
 import { AgentChatContextProvider, partsOf } from './chat-context-provider.ts'
 import { systemClock, type Clock } from './clock.ts'
-import { openDataDir, type DataDir } from './data-dir.ts'
+import { openDataDir, type DataDir, type LockFile } from './data-dir.ts'
 import { DriverRegistry } from './drivers.ts'
 import { createEngine, type Engine, type EnginePorts } from './engine.ts'
 import { HostError, type Caller, type Keyed } from './host-api.ts'
@@ -44,6 +44,8 @@ export type HostOptions = {
   dataDir: string
   /** Opens the store; the composition root chooses which. */
   openStore(path: string): Store
+  /** Holds the data directory against other hosts; the composition root chooses how. */
+  lockFile: LockFile
   drivers: readonly AgentSessionRuntimeDriver[]
   log: Logger
   /** Keeps the spans of every turn in `traces/` of the data directory; off unless it is said. */
@@ -61,7 +63,7 @@ export async function createHost(options: HostOptions) {
   const clock = options.clock ?? systemClock
   const newId = idMaker(() => Date.now())
   const table = findProcessTable()
-  const dataDir = openDataDir(options.dataDir, table)
+  const dataDir = openDataDir(options.dataDir, options.lockFile)
   let store: Store
   let keys: KeyStore
   try {

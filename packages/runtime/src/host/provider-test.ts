@@ -1,5 +1,6 @@
 /** "Test connection": one smallest request to a provider, told in words a person can act on. */
-import type { Provider, ProviderTest } from '@wheelhouse/client/protocol'
+import { wellFormed, type Provider, type ProviderTest } from '@wheelhouse/client/protocol'
+import { cut } from './text.ts'
 
 /** A provider that has not answered by then is taken for unreachable. */
 const TEST_MS = 15_000
@@ -53,16 +54,20 @@ function requestOf(provider: Provider, apiKey: string | null, model: string): [s
   return [`${provider.baseUrl}/${path}`, { method: 'POST', headers, signal, redirect: 'error', body: JSON.stringify(body) }]
 }
 
-/** The provider's own words, without the key it may have echoed. */
+/** The provider's own words, without the key it may have echoed, in whatever way its JSON spells it. */
 function wordsOf(text: string, apiKey: string | null): string {
-  const clean = apiKey === null ? text : text.replaceAll(apiKey, '[key]')
+  const words = wellFormed(messageIn(text) ?? text)
+  return cut(apiKey === null ? words : words.replaceAll(apiKey, '[key]'), DETAIL_LENGTH)
+}
+
+function messageIn(text: string): string | null {
   try {
-    const parsed = JSON.parse(clean) as { error?: { message?: unknown } }
-    if (typeof parsed.error?.message === 'string') return parsed.error.message.slice(0, DETAIL_LENGTH)
+    const { error } = JSON.parse(text) as { error?: { message?: unknown } }
+    return typeof error?.message === 'string' ? error.message : null
   } catch {
     // Not JSON: its text is shown as it is.
+    return null
   }
-  return clean.slice(0, DETAIL_LENGTH)
 }
 
 function reasonOf(error: unknown, baseUrl: string): string {

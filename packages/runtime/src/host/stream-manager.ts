@@ -9,7 +9,6 @@ import {
   foldChunks,
   LIMITS,
   type LiveTurn,
-  type Message,
   type MessageContent,
   type Session as SessionEntry,
   type StreamEvent,
@@ -156,7 +155,7 @@ export class AiStreamManager {
   changed(session: Session, changes: Changes | null): void {
     if (changes === null) return this.#lost(session)
     const before = this.#cursor(session, changes.rev - 1)
-    const events = this.#eventsOf(session.id, changes)
+    const events = this.#sinks.has(session.id) ? changeEvents(session, changes) : []
     for (const message of changes.messages) if (message.role === 'assistant' && message.status !== 'pending') this.#close(message.id)
     for (const id of changes.removed) this.#close(id)
     for (const message of changes.messages)
@@ -172,18 +171,6 @@ export class AiStreamManager {
     const pending = this.#pendingIds(session)
     for (const [id, { sessionId }] of this.#pending) if (sessionId === session.id && !pending.includes(id)) this.#close(id)
     this.#cut(session.id)
-  }
-
-  #eventsOf(sessionId: SessionId, changes: Changes): Unpublished[] {
-    if (!this.#sinks.has(sessionId)) return []
-    try {
-      return changeEvents(changes, () => this.#ports.views.queue(sessionId))
-    } catch (error) {
-      // Told in part, it would claim a rev whose changes were not all told.
-      this.#failed('publish-failed', error)
-      this.#cut(sessionId)
-      return []
-    }
   }
 
   /** Readers that could not be told come back with their cursors and are told all of it. */
@@ -347,7 +334,7 @@ export class AiStreamManager {
       sink.event(session.id, cursorText, event.type, JSON.stringify({ ...event, sessionId: session.id, cursor: cursorText }))
     write(given, { type: 'snapshot', snapshot: { ...views.snapshot(session.id), cursor: given } })
     const changes = store.changesSince(session.id, cursor.rev)
-    const events = changeEvents(changes, () => views.queue(session.id))
+    const events = changeEvents(session, changes)
     const ids = this.#pendingIds(session)
     const changed = new Set(changes.messages.map((message) => message.id))
     const sameEpoch = cursor.epoch === epoch
@@ -427,7 +414,7 @@ function offer(sink: StreamSink, sessionId: SessionId | null, cursor: string | n
   else sink.event(sessionId, cursor, type, data)
 }
 
-function changeEvents(changes: Changes, queue: () => Message[]): Unpublished[] {
+function changeEvents(session: Session, changes: Changes): Unpublished[] {
   const events: Unpublished[] = []
   for (const messageId of changes.removed) events.push({ type: 'row-removed', messageId })
   let queueChanged = false
@@ -436,7 +423,7 @@ function changeEvents(changes: Changes, queue: () => Message[]): Unpublished[] {
     queueChanged ||= row.role === 'user'
   }
   for (const approval of changes.approvals) events.push({ type: 'approval', approval })
-  if (queueChanged) events.push({ type: 'queue', queue: queue() })
+  if (queueChanged) events.push({ type: 'queue', order: session.queue.map((input) => input.id) })
   return events
 }
 

@@ -29,7 +29,6 @@ export function createViews({ store, firstEpoch, state, moments }: ViewPorts): S
       return record === null ? null : entry(record)
     },
     sessions: () => store.listSessions({ limit: LIST_LIMIT, before: null, agentId: null }).map(entry),
-    queue: (id) => store.listQueue(id),
     snapshot(id): SessionSnapshot {
       const session = state(id)
       const record = store.readSession(id)

@@ -13,6 +13,9 @@ export const PROBE_MS = 5000
 /** Errors that pass: the folder may be there again (spec README). */
 const PASSING = new Set(['EBUSY', 'EIO', 'EMFILE', 'ENFILE', 'ENOSPC', 'ESTALE', 'ETIMEDOUT'])
 
+/** A path that can name no folder. */
+const UNUSABLE = new Set(['ENAMETOOLONG', 'ELOOP', 'ERR_INVALID_ARG_VALUE'])
+
 /** `retryable`: it may work later without anybody changing anything. */
 export type WorkspaceProblem = { code: Extract<ErrorCode, `WORKSPACE_${string}`>; detail: string; retryable: boolean }
 
@@ -71,6 +74,7 @@ async function make(path: string): Promise<WorkspaceProblem | null> {
 function problemOf(path: string, error: unknown): WorkspaceProblem {
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
   if (code === 'ENOENT') return { code: 'WORKSPACE_MISSING', detail: path, retryable: false }
+  if (UNUSABLE.has(code)) return { code: 'WORKSPACE_MISSING', detail: `${path}: ${code}`, retryable: false }
   if (code === 'ENOTDIR' || code === 'EEXIST') return { code: 'WORKSPACE_NOT_A_DIRECTORY', detail: path, retryable: false }
   if (code === 'EACCES' || code === 'EPERM') return { code: 'WORKSPACE_FORBIDDEN', detail: path, retryable: false }
   if (PASSING.has(code)) return away(path, code)

@@ -115,7 +115,8 @@ class Logins {
 
 function readDigests(file: string): string[] {
   try {
-    return JSON.parse(readFileSync(file, 'utf8')) as string[]
+    const digests: unknown = JSON.parse(readFileSync(file, 'utf8'))
+    return Array.isArray(digests) ? digests.filter((each) => typeof each === 'string') : []
   } catch {
     // Not written by a host: everybody logs in anew.
     return []

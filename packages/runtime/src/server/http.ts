@@ -1,4 +1,5 @@
 /** The HTTP surface: fastify with its checks in the order PROTOCOL, Errors gives them. */
+import type { Socket } from 'node:net'
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import fastifySwagger from '@fastify/swagger'
 import { jsonSchemaTransform, validatorCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod'
@@ -53,6 +54,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       const { code, detail } = codeOf(refusalOf(request, checked) ?? error)
       sendProblem(reply.headers(HEADERS), code, detail)
     },
+    clientErrorHandler: refuseLine,
   }).withTypeProvider<ZodTypeProvider>()
   // Bodies are JSON; a form or text of another page is not looked at.
   app.removeContentTypeParser('text/plain')
@@ -99,6 +101,21 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       await app.close()
     },
   }
+}
+
+/** What is no HTTP request never becomes one; it is answered as everything else, and its line ends. */
+function refuseLine(error: Error & { code?: string }, socket: Socket): void {
+  const isLarge = error.code === 'HPE_HEADER_OVERFLOW'
+  if (!socket.writable || error.code === 'ECONNRESET') {
+    socket.destroy()
+    return
+  }
+  const body = JSON.stringify(
+    problemOf('INVALID_REQUEST', isLarge ? 'The headers are too large.' : 'This is no HTTP request that can be read.'),
+  )
+  socket.end(
+    `HTTP/1.1 400 Bad Request\r\ncontent-type: application/problem+json; charset=utf-8\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
+  )
 }
 
 /** On every answer, problems too (PROTOCOL, sections 3 and 8). */

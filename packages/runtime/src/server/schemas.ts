@@ -1,9 +1,10 @@
 /** Shapes of what clients send: parsed here, before anything else sees them. */
 import {
   LIMITS,
+  wellFormed,
   type AgentInput,
   type ApprovalInput,
-  type Json,
+  type JsonObject,
   type MessageInput,
   type ProviderInput,
   type SessionInput,
@@ -19,8 +20,19 @@ const INSTRUCTIONS_LENGTH = 200_000
 const LIST_LENGTH = 500
 
 const id = z.string().min(1).max(64)
+/** Names of the world that are passed on as they are: a character that cannot be seen would make another name of it. */
+const term = z
+  .string()
+  .trim()
+  .min(1)
+  .max(LIMITS.nameLength)
+  .regex(/^[^\p{Cc}\p{Cs}]*$/u, 'must not hold control characters or halves of characters')
 const name = z.string().trim().min(1).max(LIMITS.nameLength)
-const json: z.ZodType<Json> = z.json()
+/** Parsed JSON already: what stands in it is the business of the tool it goes to. */
+const jsonObject = z.custom<JsonObject>(
+  (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
+  'must be an object',
+)
 const price = z.number().nonnegative()
 
 export const paging = z.object({
@@ -29,8 +41,8 @@ export const paging = z.object({
 })
 
 const model = z.object({
-  id: z.string().trim().min(1).max(LIMITS.nameLength),
-  name: z.string().max(LIMITS.nameLength).optional(),
+  id: term,
+  name: z.string().max(LIMITS.nameLength).transform(wellFormed).optional(),
   contextWindow: z.number().int().positive().optional(),
   pricing: z.object({ input: price, output: price, cacheRead: price.optional(), cacheWrite: price.optional() }).optional(),
 })
@@ -46,20 +58,20 @@ export const providerInput = z.object({ name, protocol, baseUrl, apiKey: apiKey.
 export const providerChange = z
   .object({ name, protocol, baseUrl, apiKey: apiKey.nullable(), models: z.array(model).max(LIST_LENGTH) })
   .partial()
-export const providerTestInput = z.object({ modelId: z.string().max(LIMITS.nameLength).optional() })
+export const providerTestInput = z.object({ modelId: term.optional() })
 
 const agentFields = {
   name,
   type: z.string().min(1).max(64),
   providerId: id.nullable().optional(),
-  modelId: z.string().max(LIMITS.nameLength).nullable().optional(),
+  modelId: term.nullable().optional(),
   instructions: z.string().max(INSTRUCTIONS_LENGTH).optional(),
   permissionMode: z.enum(['default', 'acceptEdits', 'bypassPermissions', 'plan', 'auto']).optional(),
-  disabledTools: z.array(z.string().max(LIMITS.nameLength)).max(LIST_LENGTH).optional(),
+  disabledTools: z.array(term).max(LIST_LENGTH).optional(),
   mcpServerIds: z.array(id).max(LIST_LENGTH).optional(),
   skillIds: z.array(id).max(LIST_LENGTH).optional(),
   channels: z
-    .array(z.object({ kind: z.string().max(64), name: z.string().max(LIMITS.nameLength) }))
+    .array(z.object({ kind: term, name: z.string().max(LIMITS.nameLength).transform(wellFormed) }))
     .max(LIST_LENGTH)
     .optional(),
   language: z.string().max(35).nullable().optional(),
@@ -97,7 +109,7 @@ export const stopInput = z.object({ turnId: id.optional(), queue: z.enum(['hold'
 export const approvalInput = z.object({
   decision: z.enum(['allow', 'deny']),
   reason: z.string().max(10_000).optional(),
-  updatedInput: json.optional(),
+  updatedInput: jsonObject.optional(),
   answers: z.record(z.string(), z.string()).optional(),
 })
 export const loginInput = z.object({ code: z.string().min(1).max(200) })

@@ -8,7 +8,9 @@ import { createHost, type Host } from '../../host/host.ts'
 import { createLogger } from '../../host/log.ts'
 import { startPracticeServer } from '../../models/practice/server.ts'
 import { startServer } from '../../server/http.ts'
+import { lockFile } from '../../store/sqlite/database.ts'
 import { openSqliteStore } from '../../store/sqlite/open.ts'
+import type { Store } from '../../store/store.ts'
 import { globalsOf, SERVER_FILE } from '../connect.ts'
 import { furnish } from '../furnish.ts'
 import { print } from '../output.ts'
@@ -40,7 +42,8 @@ async function serve(options: ServeOptions, command: Command): Promise<void> {
   process.removeAllListeners('warning')
   process.on('warning', ({ name, message }) => log.warn({ name, message }, 'warning'))
   const { traces } = options
-  const host = await createHost({ dataDir, openStore: (path) => openSqliteStore({ path }), drivers: [claudeCodeDriver()], log, traces })
+  const openStore = (path: string): Store => openSqliteStore({ path })
+  const host = await createHost({ dataDir, openStore, lockFile, drivers: [claudeCodeDriver()], log, traces })
   const stops: (() => Promise<void>)[] = [() => host.stop()]
   try {
     if (options.practice) {

@@ -2,6 +2,7 @@
  * One SQLite connection: prepared statements, whole transactions, errors told apart. The only file
  * that names node:sqlite (decision 23).
  */
+import { closeSync, openSync } from 'node:fs'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
 import { StoreError } from '../errors.ts'
@@ -155,6 +156,25 @@ export class Database {
     if (statement === undefined) this.statements.set(sql, (statement = this.connection.prepare(sql)))
     return statement
   }
+}
+
+/**
+ * Holds a file for as long as this process lives, or until the lock is given back; null when another
+ * process holds it, on this machine in whatever container. The system ends it with its process,
+ * however that ends. Throws {@link StoreError} when the file cannot be used.
+ */
+export function lockFile(path: string): (() => void) | null {
+  closeSync(openSync(path, 'a', 0o600))
+  const connection = guarded(() => new DatabaseSync(path, { timeout: 0 }))
+  try {
+    connection.exec('begin exclusive')
+  } catch (error) {
+    connection.close()
+    const known = sqliteCode(error)
+    if (known !== null && primary(known) === SQLITE_BUSY) return null
+    throw translate(error)
+  }
+  return () => connection.close()
 }
 
 function locate({ path, immutable }: DatabaseOptions): string | URL {
