@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, afterEach, before, test } from 'node:test'
+import type { ConnectInput } from '../../packages/runtime/src/driver/contract.ts'
 import { asked, judge, KEY, makeHouse, textOf, type House } from './harness.ts'
 
 let house: House
@@ -141,7 +143,7 @@ test('BUG-45 a workspace that is missing or no folder is named, without a word a
   const path = join(house.folder, 'gone')
   const missing = house.open({ cwd: path })
   const closed = await missing.until('connection-closed')
-  assert.equal(closed.code, 'CONNECT_FAILED')
+  assert.equal(closed.code, 'WORKSPACE_MISSING')
   assert.match(closed.message, /workspace folder is missing/)
   assert.ok(closed.message.includes(path))
   assert.doesNotMatch(closed.message, /install|binary|libc/i)
@@ -151,6 +153,28 @@ test('BUG-45 a workspace that is missing or no folder is named, without a word a
   rmSync(path)
   mkdirSync(path)
   assert.equal((await house.open({ cwd: path }).turn('#practice: say "back"')).end.type, 'turn-complete')
+})
+
+test('BUG-45 a workspace that goes while the agent starts is named, too', async () => {
+  const path = join(house.folder, 'going')
+  mkdirSync(path)
+  const ports: ConnectInput['ports'] = {
+    // Between the look at the folder and the start of the program.
+    spawn(command, args, options) {
+      rmSync(path, { recursive: true })
+      return spawn(command, args, options)
+    },
+    after(ms, fire) {
+      const timer = setTimeout(fire, ms)
+      return () => clearTimeout(timer)
+    },
+    newId: randomUUID,
+    log: () => undefined,
+    now: () => performance.now(),
+  }
+  const closed = await house.open({ cwd: path, ports }).until('connection-closed')
+  assert.deepEqual([closed.code, closed.message.includes(path)], ['WORKSPACE_MISSING', true])
+  assert.doesNotMatch(closed.message, /install|binary|libc|ENOENT: spawn/i)
 })
 
 test(

@@ -1,9 +1,12 @@
 /** Providers, agents and the data directory, where the world comes between two steps. */
 import assert from 'node:assert/strict'
 import { mkdirSync, readFileSync, rmdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { afterEach, test } from 'node:test'
 import { DataDirLocked, openDataDir } from '../../packages/runtime/src/host/data-dir.ts'
+import { childEnvironment } from '../../packages/runtime/src/host/drivers.ts'
 import { lockFile } from '../../packages/runtime/src/store/sqlite/database.ts'
 import { furnishSession, makeTempDir, until } from '../support/daemon.ts'
 import { raw, startTestHost, stopTestHosts } from '../support/host.ts'
@@ -112,4 +115,56 @@ test('an agent that is deleted is gone from every window at once', async () => {
   await until('the window to be told', () => seen.includes(null))
   stream.close()
   await reading
+})
+
+/** A provider that answers 401 with what it was sent, spelled as it likes. */
+async function echoing(answer: (key: string) => string): Promise<{ url: string; asked: () => number; close(): void }> {
+  let asked = 0
+  const server = createServer((request, response) => {
+    asked += 1
+    const key = request.headers['x-api-key']?.toString() ?? ''
+    if (request.url === '/elsewhere/v1/messages') response.writeHead(307, { location: '/v1/messages' }).end()
+    else response.writeHead(401, { 'content-type': 'application/json' }).end(answer(key))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  return { url: `http://127.0.0.1:${port}`, asked: () => asked, close: () => void server.close() }
+}
+
+test('BUG-56 BUG-40 a provider that echoes the key is quoted without it, well-formed and in bounds, and leads nowhere else', async () => {
+  const host = await startTestHost()
+  const key = 'sk-canary/Ab+"9'
+  const slashed = (text: string): string => JSON.stringify(text).replaceAll('/', '\\/')
+  const provider = await echoing(
+    (sent) => `{"error":{"message":${slashed(`${'x'.repeat(480)} no ${sent} \ud83d`)},"more":"${'y'.repeat(200_000)}"}}`,
+  )
+  const words = await echoing((sent) => `{"error":{"message":${slashed(`${'x'.repeat(499)}👨 no ${sent}`)}}}`)
+  const input = { name: 'p', protocol: 'anthropic' as const, apiKey: key, models: [{ id: 'm' }] }
+  const details: string[] = []
+  for (const [name, baseUrl] of Object.entries({ long: provider.url, cut: words.url, moved: `${provider.url}/elsewhere` })) {
+    const { id } = await host.client.providers.create({ ...input, name, baseUrl })
+    const { ok, detail } = await host.client.providers.test(id)
+    assert.equal(ok, false)
+    details.push(detail ?? '')
+  }
+  for (const detail of details) {
+    assert.ok(!detail.includes('canary') && detail.isWellFormed() && detail.length <= 500, detail)
+  }
+  assert.match(details[2] ?? '', /cannot be reached/)
+  assert.equal(provider.asked(), 2, 'a redirect is not followed: the key would go with it')
+  provider.close()
+  words.close()
+})
+
+test('BUG-56 a child sees the variables that are listed, and nothing else of the host', () => {
+  const own = { PATH: '/bin', LANG: 'C', ANTHROPIC_API_KEY: 'sk-x', WHEELHOUSE_TOKEN: 't', AWS_SECRET_ACCESS_KEY: 's' }
+  assert.deepEqual(childEnvironment(own), { PATH: '/bin', LANG: 'C' })
+})
+
+test('BUG-40 a name is cut between characters', async () => {
+  const host = await startTestHost()
+  const { agentId } = await furnishSession(host.client)
+  const session = await host.client.sessions.create({ agentId, name: `${'x'.repeat(253)}👨` })
+  const cut = await host.client.agents.create({ name: `${'x'.repeat(254)}\ud83d`, type: 'scripted' })
+  for (const { name } of [session, cut]) assert.ok(name.isWellFormed() && name.length <= 255, name)
 })

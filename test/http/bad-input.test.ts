@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { request } from 'node:http'
+import { connect } from 'node:net'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { listAll } from '@wheelhouse/client'
@@ -301,5 +302,50 @@ test('lists are paged, and a cursor that leads nowhere is refused', async () => 
   for (const path of ['/v1/approvals?cursor=x', '/v1/agents?cursor=gone', '/v1/providers?cursor=gone']) {
     const answer = await raw(host, path)
     assert.deepEqual([answer.status, ((await answer.json()) as { code: string }).code], [400, 'INVALID_CURSOR'], path)
+  }
+})
+
+test('terms of the world that cannot be seen whole are refused', async () => {
+  const agent = (change: object): Promise<Response> =>
+    raw(host, '/v1/agents', { method: 'POST', body: JSON.stringify({ name: 'a', type: 'scripted', ...change }) })
+  for (const change of [
+    { modelId: '' },
+    { modelId: '  ' },
+    { modelId: 'a\0b' },
+    { modelId: 'a\ud83d' },
+    { disabledTools: ['Ba\0sh'] },
+    { channels: [{ kind: 'ma\nil', name: 'x' }] },
+  ])
+    await refused(await agent(change), 'INVALID_REQUEST')
+  const answer = (updatedInput: unknown): Promise<Response> =>
+    raw(host, '/v1/approvals/gone', { method: 'POST', body: JSON.stringify({ decision: 'allow', updatedInput }) })
+  for (const updatedInput of ['text', null, [], 7]) await refused(await answer(updatedInput), 'INVALID_REQUEST')
+  await refused(await answer({}), 'APPROVAL_NOT_FOUND')
+})
+
+test('waiting messages are bounded by their size, too', async () => {
+  const { sessionId: id } = await furnishSession(host.client, { key: 'heavy' })
+  await host.client.sessions.send(id, { text: 'wait heavy' })
+  const text = 'x'.repeat(LIMITS.messageTextBytes)
+  const send = (): Promise<Response> =>
+    raw(host, `/v1/sessions/${id}/messages`, { method: 'POST', body: JSON.stringify({ text, when: 'queue' }) })
+  for (let sent = 0; sent < LIMITS.queueBytes / LIMITS.messageTextBytes; sent += 1) assert.equal((await send()).status, 202)
+  await refused(await send(), 'QUEUE_FULL')
+})
+
+test('what is no HTTP request is answered as everything else', async () => {
+  const { port, hostname } = new URL(host.url)
+  const said = (text: string): Promise<string> =>
+    new Promise((resolve, reject) => {
+      let heard = ''
+      const socket = connect(Number(port), hostname, () => socket.write(text))
+      socket.on('data', (piece) => (heard += String(piece)))
+      socket.on('close', () => resolve(heard))
+      socket.on('error', reject)
+    })
+  for (const text of ['nonsense\r\n\r\n', `GET / HTTP/1.1\r\nhost: x\r\nbig: ${'x'.repeat(40_000)}\r\n\r\n`]) {
+    const [head = '', body = ''] = (await said(text)).split('\r\n\r\n')
+    assert.match(head, /^HTTP\/1\.1 400 [\s\S]*application\/problem\+json/)
+    assert.equal((JSON.parse(body) as Problem).code, 'INVALID_REQUEST')
   }
 })

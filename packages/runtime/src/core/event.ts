@@ -32,7 +32,7 @@ export type DriverEvent =
   /** The last event of a generation, always sent, whoever closed it. `code` null = closed as asked. */
   | {
       type: 'connection-closed'
-      code: 'CONNECT_FAILED' | 'AGENT_PROCESS_LOST' | 'DRIVER_NOT_INSTALLED' | 'PROVIDER_AUTH_FAILED' | null
+      code: 'CONNECT_FAILED' | 'WORKSPACE_MISSING' | 'AGENT_PROCESS_LOST' | 'DRIVER_NOT_INSTALLED' | 'PROVIDER_AUTH_FAILED' | null
       message: string
     }
   | { type: 'chunk'; turnId: TurnId; chunks: Chunks }

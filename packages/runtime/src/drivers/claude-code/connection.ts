@@ -142,8 +142,10 @@ export class ClaudeCodeConnection implements AgentRuntimeConnection {
       return
     }
     if (this.#isLeaving()) return
-    const obstacle = workspaceObstacle(cwd) ?? modeObstacle(permissionMode, env)
-    if (obstacle !== null) this.#finish('CONNECT_FAILED', obstacle)
+    const missing = workspaceObstacle(cwd)
+    const obstacle = modeObstacle(permissionMode, env)
+    if (missing !== null) this.#finish('WORKSPACE_MISSING', missing)
+    else if (obstacle !== null) this.#finish('CONNECT_FAILED', obstacle)
     else this.#openRun(isSessionId(resumeToken) ? resumeToken : null)
   }
 
@@ -154,7 +156,7 @@ export class ClaudeCodeConnection implements AgentRuntimeConnection {
       prepareDirs(sessionDirs(this.#input))
       this.#run = openRun(this.#sdk, this.#input, this.#options, resumeToken, this.#callbacks())
     } catch (error) {
-      void this.#end('CONNECT_FAILED', messageOf(error), 'it could not be started')
+      void this.#failStart(messageOf(error))
       return
     }
     void this.#read(this.#run)
@@ -305,8 +307,14 @@ export class ClaudeCodeConnection implements AgentRuntimeConnection {
     if (mendable(said) === 'missing' && this.#mayRecover('missing', this.#talk.active)) return await this.#recover(run, 'missing')
     this.#talk.salvage()
     const words = run.lastWords()
-    const isStart = this.#phase === 'connecting'
-    await this.#end(isStart ? 'CONNECT_FAILED' : 'AGENT_PROCESS_LOST', isStart && words !== '' ? `${said}\n${words}` : said, 'it ended')
+    if (this.#phase === 'connecting') await this.#failStart(words === '' ? said : `${said}\n${words}`)
+    else await this.#end('AGENT_PROCESS_LOST', said, 'it ended')
+  }
+
+  /** The folder may have gone since it was looked at, and the SDK blames its own program for that (BUG-45). */
+  async #failStart(said: string): Promise<void> {
+    const missing = workspaceObstacle(this.#input.cwd)
+    await this.#end(missing === null ? 'CONNECT_FAILED' : 'WORKSPACE_MISSING', missing ?? said, 'it could not be started')
   }
 
   async #end(code: ClosedCode, message: string, reason: string): Promise<void> {
