@@ -327,10 +327,9 @@ test('waiting messages are bounded by their size, too', async () => {
   const { sessionId: id } = await furnishSession(host.client, { key: 'heavy' })
   await host.client.sessions.send(id, { text: 'wait heavy' })
   const text = 'x'.repeat(LIMITS.messageTextBytes)
-  const send = (): Promise<Response> =>
-    raw(host, `/v1/sessions/${id}/messages`, { method: 'POST', body: JSON.stringify({ text, when: 'queue' }) })
-  for (let sent = 0; sent < LIMITS.queueBytes / LIMITS.messageTextBytes; sent += 1) assert.equal((await send()).status, 202)
-  await refused(await send(), 'QUEUE_FULL')
+  for (let sent = 0; sent < LIMITS.queueBytes / LIMITS.messageTextBytes; sent += 1)
+    assert.equal((await send({ text, when: 'queue' }, id)).status, 202)
+  await refused(await send({ text, when: 'queue' }, id), 'QUEUE_FULL')
 })
 
 test('what is no HTTP request is answered as everything else', async () => {
