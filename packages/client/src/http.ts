@@ -4,8 +4,10 @@
  */
 import { refusalOf, WheelhouseError } from './error.ts'
 
+/** The part of `fetch` that is used. */
 export type FetchLike = (url: string, init: RequestInit) => Promise<Response>
 
+/** Which host a client speaks to, and how. */
 export type ClientOptions = {
   /** Where the host is, e.g. `http://127.0.0.1:4780`; empty in a page the host serves. */
   baseUrl: string

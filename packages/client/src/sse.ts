@@ -14,6 +14,7 @@ export type LineState =
   | { state: 'waiting'; error: WheelhouseError | null; retryInMs: number }
   | { state: 'refused'; error: WheelhouseError }
 
+/** What a stream follows; with neither `sessions` nor `only` the list of sessions alone. */
 export type StreamOptions = {
   /** Sessions to follow, each with the cursor to continue from, or null to begin with a snapshot. */
   sessions?: Iterable<readonly [string, string | null]>

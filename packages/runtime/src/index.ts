@@ -1,6 +1,7 @@
 /** The library: what an embedder needs to run a host under a UI of their own. */
 export { createHost, type Host, type HostOptions } from './host/host.ts'
 export { startServer, type Server, type ServerOptions } from './server/http.ts'
+export { lockFile } from './store/sqlite/database.ts'
 export { openSqliteStore } from './store/sqlite/open.ts'
 export { createLogger } from './host/log.ts'
 export { HostError } from './host/host-api.ts'

@@ -11,6 +11,7 @@ const entry = (status: number | null, title: string, advice: string, retryable =
   retryable,
 })
 
+/** All codes, each with its status, title and advice. */
 export const ERRORS = {
   // Who asks
   UNAUTHENTICATED: entry(
@@ -91,6 +92,7 @@ export const ERRORS = {
   INTERNAL_QUARANTINE: entry(null, 'The host met an internal error in this turn', 'Run `wheelhouse doctor`.'),
 } as const satisfies Record<string, ErrorEntry>
 
+/** A code of {@link ERRORS}. */
 export type ErrorCode = keyof typeof ERRORS
 
 /** Errors on the wire: RFC 9457 with our stable code. */

@@ -2,6 +2,7 @@
 const KiB = 1024
 const MiB = 1024 * KiB
 
+/** The limits by name; sizes in bytes, times in milliseconds. */
 export const LIMITS = {
   /** A message's text in bytes: more than any prompt, small enough to index and copy. */
   messageTextBytes: 1 * MiB,

@@ -8,6 +8,7 @@ import type { Approval, BackgroundTask, ContextUsage, LiveTurn, Message, Session
 /** Fields every event carries: which session, and after which state it holds. `cursor` is `streamEpoch.rev.n`. */
 type Of = { sessionId: string; cursor: string }
 
+/** What a stream tells, in the order of PROTOCOL, section 7. */
 export type StreamEvent =
   | (Of & { type: 'snapshot'; snapshot: SessionSnapshot })
   /** One or more chunks of a pending assistant message; the first has number `n`, each next one n + 1. */

@@ -84,7 +84,9 @@ export type SendInput = {
 export type DesiredPolicy = { modelId: string; permissionMode: PermissionMode; disabledTools: readonly string[] }
 export type ReconcileAnswer = 'current' | 'patched' | 'rebuild' | 'invalid' | 'failed'
 
+/** One live connection to an agent: a generation of a session. Made by `connect`, over with its `connection-closed`. */
 export interface AgentRuntimeConnection {
+  /** Gives the agent a turn; its end is told by an event. */
   send(input: SendInput): void
   /** Stashes a steer for the running turn; false = cannot, queue it. Present when `capabilities.steer` is not none. */
   redirect?(input: { turnId: TurnId; inputId: MessageId; parts: readonly MessagePart[] }): boolean
@@ -96,11 +98,13 @@ export interface AgentRuntimeConnection {
   reconcile(want: DesiredPolicy): Promise<ReconcileAnswer>
   /** Native stop of that turn; the turn then ends by `turn-complete` stopped. No-op when it is over. */
   interrupt(turnId: TurnId): void
+  /** Answers a `tool-approval-request`; for one that is over it does nothing. */
   answerApproval(approvalId: string, decision: ApprovalDecision): void
   /** Idempotent; resolves when the native side is gone, and `connection-closed` was emitted. */
   close(reason: string): Promise<void>
 }
 
+/** One kind of agent runtime, registered by its type (spec, Ownership). */
 export interface AgentSessionRuntimeDriver {
   readonly type: AgentType
   readonly name: string

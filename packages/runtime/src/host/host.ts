@@ -40,12 +40,15 @@ import { TurnTraces } from './turn-traces.ts'
 import { Workspaces } from './workspace.ts'
 import { VERSION } from '../version.ts'
 
+/** What a host is made of: its folder, its store, its drivers. */
 export type HostOptions = {
+  /** Made when it is missing; one host at a time. */
   dataDir: string
   /** Opens the store; the composition root chooses which. */
   openStore(path: string): Store
   /** Holds the data directory against other hosts; the composition root chooses how. */
   lockFile: LockFile
+  /** Agent runtimes by type; of two with one type the later counts. */
   drivers: readonly AgentSessionRuntimeDriver[]
   log: Logger
   /** Keeps the spans of every turn in `traces/` of the data directory; off unless it is said. */
@@ -55,6 +58,7 @@ export type HostOptions = {
   aroundEffect?: EnginePorts['aroundEffect']
 }
 
+/** A running host: the commands of PROTOCOL, section 5, its streams, and `stop`. Refusals are {@link HostError}s. */
 export type Host = Awaited<ReturnType<typeof createHost>>
 
 /** Opens the data directory, recovers what an earlier host left, and is ready when it resolves. Throws DataDirLocked, StoreError. */
@@ -212,6 +216,7 @@ function surface({ store, answers, engine, provider, lifecycle, drivers, keys, d
       limits: { ...LIMITS },
       drivers: drivers.list(),
     }),
+    /** Accepts a message; durable when it resolves (requirement 006). */
     async send(id: SessionId, input: MessageInput, caller: Caller, key: Keyed) {
       const answer = await provider.dispatch(id, input, caller, key)
       if (!answer.ok) throw new HostError(answer.code, answer.detail)
@@ -222,6 +227,7 @@ function surface({ store, answers, engine, provider, lifecycle, drivers, keys, d
         cursor: streams.cursor(id),
       } as const
     },
+    /** Stops what runs (decision 3); `stopped` false when nothing did. TURN_NOT_CURRENT. */
     async stopTurn(id: SessionId, input: StopInput, caller: Caller) {
       const answer = await command(id, (commandId) => ({
         type: 'stop-requested',
@@ -232,16 +238,19 @@ function surface({ store, answers, engine, provider, lifecycle, drivers, keys, d
       }))
       return { stopped: answer.turnId !== null, turnId: answer.turnId, cursor: answer.cursor }
     },
+    /** Changes an input that is not taken. INPUT_ALREADY_TAKEN. */
     async edit(id: SessionId, messageId: string, input: Pick<MessageInput, 'text' | 'parts'>): Promise<Message> {
       messageOf(id, messageId)
       const parts = partsOf(input)
       await command(id, (commandId) => ({ type: 'message-edited', commandId, messageId, parts }))
       return messageOf(id, messageId)
     },
+    /** Takes an input back; again is no error. INPUT_ALREADY_TAKEN. */
     async withdraw(id: SessionId, messageId: string): Promise<void> {
       if (messageOf(id, messageId).inputState === 'withdrawn') return
       await command(id, (commandId) => ({ type: 'message-withdrawn', commandId, messageId }))
     },
+    /** Decides about an input of which nobody can say whether the agent has it. INPUT_NOT_UNKNOWN. */
     async settle(id: SessionId, messageId: string, how: 'resent' | 'dismissed') {
       messageOf(id, messageId)
       return command(id, (commandId) => ({ type: `message-${how}`, commandId, messageId }))
@@ -249,6 +258,7 @@ function surface({ store, answers, engine, provider, lifecycle, drivers, keys, d
     runQueue: (id: SessionId) => command(id, (commandId) => ({ type: 'queue-run', commandId })),
     discardQueue: (id: SessionId) => command(id, (commandId) => ({ type: 'queue-discarded', commandId })),
     release: (id: SessionId) => command(id, (commandId) => ({ type: 'session-released', commandId })),
+    /** A page of taken inputs and answers, ascending, with the cursor that continues it. */
     transcript(id: SessionId, page: { limit: number; before: number | null }): TranscriptPage {
       const session = runtime.session(id)
       if (session === null) throw new HostError('SESSION_NOT_FOUND', id)
@@ -258,6 +268,7 @@ function surface({ store, answers, engine, provider, lifecycle, drivers, keys, d
       const more = first !== null && items.length === page.limit && store.listMessages(id, { limit: 1, before: first }).length > 0
       return { items, before: more ? String(first) : null, cursor: streams.openingCursor(session) }
     },
+    /** Everything of a session but its transcript, with the cursor that continues it. */
     snapshot(id: SessionId) {
       const session = runtime.session(id)
       if (session === null) throw new HostError('SESSION_NOT_FOUND', id)
@@ -271,6 +282,7 @@ function surface({ store, answers, engine, provider, lifecycle, drivers, keys, d
     listAgents: () => store.listAgents(),
     listApprovals: (filter: { sessionId: string | null; status: 'pending' | null }, page: { after: number; limit: number }): Approval[] =>
       store.listApprovals(filter, page),
+    /** The first answer counts. APPROVAL_NOT_FOUND, APPROVAL_NOT_PENDING. */
     async answerApproval(id: string, input: ApprovalInput, caller: Caller): Promise<Approval> {
       const approval = store.readApproval(id)
       if (approval === null) throw new HostError('APPROVAL_NOT_FOUND', id)

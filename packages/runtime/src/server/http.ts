@@ -24,6 +24,7 @@ declare module 'fastify' {
   }
 }
 
+/** Where a server listens; loopback addresses only. `webDir` holds the built web app; without it the API alone is served. */
 export type ServerOptions = {
   host: Host
   port: number
@@ -31,6 +32,7 @@ export type ServerOptions = {
   webDir: string
   /** Names beside the loopback ones that Host may say. */ names?: readonly string[]
 }
+/** A server that listens. `gate` makes one-time links; `close` ends every line. */
 export type Server = { url: string; port: number; gate: Gate; close(): Promise<void> }
 export type App = FastifyInstance
 
