@@ -4,16 +4,17 @@
  */
 import { spawnSync } from 'node:child_process'
 import { globSync } from 'node:fs'
+import { join } from 'node:path'
 
 type Suite = {
   name: string
   files: string[]
-  /** Real processes and time: files run in processes of their own, two at once. */ apart: boolean
+  /** Real processes, or long ones: files run in processes of their own, two at once. */ apart: boolean
   slow?: boolean
 }
 
 const SUITES: readonly Suite[] = [
-  { name: 'core', files: ['test/core/**/*.test.ts', 'test/sim/**/*.test.ts'], apart: false },
+  { name: 'core', files: ['test/core/**/*.test.ts', 'test/sim/**/*.test.ts'], apart: true },
   { name: 'client', files: ['test/client/**/*.test.ts', 'test/web/**/*.test.ts'], apart: false },
   { name: 'store', files: ['test/conformance/store/**/*.test.ts'], apart: false },
   { name: 'host', files: ['test/host/**/*.test.ts', 'test/http/**/*.test.ts', 'test/cli/**/*.test.ts'], apart: true },
@@ -23,6 +24,8 @@ const SUITES: readonly Suite[] = [
   { name: 'browser', files: ['test/browser/**/*.test.ts'], apart: true },
   { name: 'slow', files: ['test/**/*.slow.test.ts'], apart: true, slow: true },
 ]
+/** Each file and each host that a test starts would compile the whole tree anew. */
+const COMPILE_CACHE = join(import.meta.dirname, '../node_modules/.cache/compile')
 const SLOW = /\.slow\.test\.ts$/
 
 const words = process.argv.slice(2)
@@ -49,12 +52,14 @@ console.log(`(${totals.seconds.toFixed(0)} s)`)
 process.exit(totals.failed === 0 ? 0 : 1)
 
 function run(suite: Suite, files: readonly string[]): void {
+  if (process.stdout.isTTY) process.stdout.write(`     ${suite.name} …\r`)
   const started = performance.now()
   const how = suite.apart ? ['--test-concurrency=2'] : ['--test-isolation=none']
   const result = spawnSync(process.execPath, ['--test', '--test-reporter=spec', ...how, ...files], {
     stdio: ['ignore', 'pipe', 'inherit'],
     encoding: 'utf8',
     maxBuffer: 2 ** 28,
+    env: { ...process.env, NODE_COMPILE_CACHE: COMPILE_CACHE },
   })
   const seconds = (performance.now() - started) / 1000
   const count = (word: string): number => Number(new RegExp(`^ℹ ${word} (\\d+)`, 'm').exec(result.stdout)?.[1] ?? 0)

@@ -6,7 +6,7 @@
 import assert from 'node:assert/strict'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { test } from 'node:test'
+import { describe, test } from 'node:test'
 import type { Message } from '@wheelhouse/client/protocol'
 import { allGone, recordedProcesses } from '../support/processes.ts'
 import { DiedEarly, furnishSession, makeTempDir, startDaemon, until, type Daemon } from '../support/daemon.ts'
@@ -88,23 +88,28 @@ function agentHistory(dataDir: string): string[] {
   return files.flatMap((name) => readFileSync(join(home, name), 'utf8').split('\n'))
 }
 
-for (const point of ['before-commit', 'after-commit'] as const) {
-  test(`kill -9 ${point.replace('-', ' ')} of every commit of a turn`, { timeout: 240_000 }, async () => {
-    let reached = 0
-    for (let n = 1; n <= COMMITS_MAX; n += 1) {
-      if (!(await survive({ point, n }))) break
-      reached = n
-    }
-    assert.ok(reached >= 3, `only ${reached} commits were met`)
-    assert.ok(reached < COMMITS_MAX, 'a turn makes a bounded number of commits')
-  })
-}
+/** Lives are folders and processes of their own; most of their time they wait for the disk or for each other. */
+const AT_ONCE = 2
 
-for (const effect of EFFECTS) {
-  test(`kill -9 before and after the effect ${effect}`, { timeout: 60_000 }, async () => {
-    for (const side of ['before', 'after'] as const)
-      await survive({ point: `${side}-effect:${effect}`, n: 1 }).catch((error: unknown) => {
-        if (!(error instanceof DiedEarly)) throw error
-      })
-  })
-}
+describe('a host that is killed', { concurrency: AT_ONCE }, () => {
+  for (const point of ['before-commit', 'after-commit'] as const) {
+    test(`kill -9 ${point.replace('-', ' ')} of every commit of a turn`, { timeout: 240_000 }, async () => {
+      let reached = 0
+      for (let n = 1; n <= COMMITS_MAX; n += 1) {
+        if (!(await survive({ point, n }))) break
+        reached = n
+      }
+      assert.ok(reached >= 3, `only ${reached} commits were met`)
+      assert.ok(reached < COMMITS_MAX, 'a turn makes a bounded number of commits')
+    })
+  }
+
+  for (const effect of EFFECTS) {
+    test(`kill -9 before and after the effect ${effect}`, { timeout: 60_000 }, async () => {
+      for (const side of ['before', 'after'] as const)
+        await survive({ point: `${side}-effect:${effect}`, n: 1 }).catch((error: unknown) => {
+          if (!(error instanceof DiedEarly)) throw error
+        })
+    })
+  }
+})

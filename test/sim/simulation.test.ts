@@ -6,7 +6,7 @@ import { simulate } from '../../sim/simulate.ts'
 
 for (const kind of KINDS) {
   test(`${kind} at every point of a fixed scenario breaks no invariant`, () => {
-    const verdict = everyPoint(10, [kind])
+    const verdict = everyPoint(18, [kind])
     assert.equal(verdict.failure, null)
     assert.ok(verdict.runs > 20, `only ${verdict.runs} points`)
   })

@@ -317,7 +317,10 @@ const dying: Tests[string] = async ({ connect, prompts }) => {
 const broken: Tests[string] = async ({ connect, prompts }) => {
   const rig = connect({ over: need(prompts.broken, 'nothing special') })
   const { code } = await rig.until('connection-closed', () => true)
-  assert.ok(code === 'CONNECT_FAILED' || code === 'DRIVER_NOT_INSTALLED' || code === 'PROVIDER_AUTH_FAILED', `code ${code}`)
+  assert.ok(
+    code === 'CONNECT_FAILED' || code === 'WORKSPACE_MISSING' || code === 'DRIVER_NOT_INSTALLED' || code === 'PROVIDER_AUTH_FAILED',
+    `code ${code}`,
+  )
   assert.deepEqual(rig.all('connected'), [])
 }
 
