@@ -174,3 +174,20 @@ test('a cursor behind which too much has changed gets exactly one resync', async
   assert.deepEqual(await begins(old), ['resync cursor-too-old'])
   assert.deepEqual(await begins((await host.client.sessions.transcript(sessionId)).cursor), ['snapshot'])
 })
+
+test('a compaction is told as it begins and as it ends, well or not', async () => {
+  const host = await startTestHost()
+  const { sessionId } = await furnishSession(host.client)
+  const told: string[] = []
+  const stream = host.client.stream({ only: sessionId })
+  const reading = (async () => {
+    for await (const event of stream) if (event.type === 'compaction') told.push(`${event.phase} ${event.trigger} ${event.detail ?? '-'}`)
+  })()
+  await until('the reader to be there', async () => {
+    await host.client.sessions.send(sessionId, { text: 'say hi\ncompact\ncompact fail too long' })
+    return until('its end', async () => (await host.client.sessions.get(sessionId)).turn === null).then(() => told.length >= 4)
+  })
+  assert.deepEqual(told.slice(-4), ['started auto -', 'completed auto -', 'started auto -', 'failed auto too long'])
+  stream.close()
+  await reading
+})

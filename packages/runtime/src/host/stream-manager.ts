@@ -33,6 +33,8 @@ const RESUME_ROWS = 500
 const JOURNAL_RETRY_MS = 250
 
 type Pending = { sessionId: SessionId; content: MessageContent; /** Folded. */ n: number; /** Journaled and published. */ shown: number }
+/** Written by the core (`onCompaction`). */
+type CompactionData = Pick<Extract<StreamEvent, { type: 'compaction' }>, 'phase' | 'trigger' | 'detail'>
 /** An event before it is known for whom and after which state. */
 type Unpublished = StreamEvent extends infer E
   ? E extends { cursor: string; sessionId: string }
@@ -72,9 +74,18 @@ export class AiStreamManager {
     pending.content = foldChunks(pending.content, chunks)
     pending.n = n + chunks.length - 1
     for (const [index, chunk] of chunks.entries()) this.#buffer.push({ sessionId, messageId, n: n + index, chunk })
+    for (const chunk of chunks) this.#tellCompaction(sessionId, chunk)
     // The first words of an answer do not wait for the tick, but for what came with them.
     if (n === 1) this.#flushSoon()
     else if (this.#cancelTick === null) this.#arm(Math.max(0, this.#lastFlush + TICK_MS - this.#ports.clock.monotonic()))
+  }
+
+  /** What a compaction does stands in a chunk of its row; whoever watches is told in a word of its own, after that. */
+  #tellCompaction(sessionId: SessionId, chunk: UIMessageChunk): void {
+    if (chunk.type !== 'data-compaction') return
+    const { phase, trigger, detail } = chunk.data as CompactionData
+    this.flush()
+    this.moment(sessionId, { type: 'compaction', phase, trigger, detail })
   }
 
   /** Appends what is buffered in one transaction, then publishes exactly that. */
