@@ -8,4 +8,5 @@ export { ERRORS, type ErrorCode, type ErrorEntry, type Problem } from './errors.
 export { LIMITS } from './limits.ts'
 export { foldChunk, foldChunks, emptyContent, closeParts } from './fold.ts'
 export { wellFormed, wellFormedJson } from './text.ts'
+export { firstLine, nameFrom } from './words.ts'
 export { PROTOCOL_VERSION } from './version.ts'

@@ -4,6 +4,7 @@
  */
 import { isAbsolute, join } from 'node:path'
 import {
+  nameFrom,
   wellFormed,
   LIMITS,
   type Agent,
@@ -115,6 +116,22 @@ export class AgentLifecycleService {
     const record = store.readSession(id)
     if (record === null) throw new HostError('SESSION_NOT_FOUND', id)
     return toEntry(record)
+  }
+
+  /**
+   * Calls a session that nobody named by the first words of its first message (decision 0007). A name that a person gives
+   * meanwhile stands, and one that cannot be saved is let go: the message is what matters.
+   */
+  async nameSession(id: SessionId, text: string): Promise<void> {
+    const { store, runtime } = this.#ports
+    const change = { name: clean(nameFrom(text)), description: null, agentId: null, workspacePath: null }
+    for (let tries = 1; tries <= NAMING_TRIES; tries += 1) {
+      const record = store.readSession(id)
+      if (record === null || record.name !== '') return
+      const { rev: expectedRev } = record
+      const answer = await runtime.command(id, (commandId) => ({ type: 'session-updated', commandId, expectedRev, change }))
+      if (answer.ok || answer.code !== 'STALE_REV') return
+    }
   }
 
   async deleteSession(id: SessionId, rev: number): Promise<void> {
@@ -242,6 +259,9 @@ export class AgentLifecycleService {
     return { ...provider, hasApiKey: this.#ports.keys.has(provider.id) }
   }
 }
+
+/** The turn that the message began may save something just then, a few times a second at most. */
+const NAMING_TRIES = 5
 
 /** An id of ours; a list's cursor is the last one seen. */
 const ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/

@@ -1,11 +1,10 @@
 /** Where a session begins: what should be done, by whom, in which folder. And the way there the first time. */
 import { ArrowUp, Bot, Check, FolderOpen } from 'lucide-react'
 import { useEffect, useState, type ReactNode } from 'react'
-import { newIdempotencyKey, WheelhouseError, type Agent, type Provider } from '@wheelhouse/client'
+import { nameFrom, newIdempotencyKey, WheelhouseError, type Agent, type Provider } from '@wheelhouse/client'
 import { explainIn, useMessages } from '../i18n/index.ts'
 import { noticeOf, sendMessage } from '../state/actions.ts'
 import { readDraft, writeDraft } from '../state/drafts.ts'
-import { nameFor } from '../state/naming.ts'
 import { notify } from '../state/notices.ts'
 import { useAgents, useInfo, useProviders } from '../state/queries.ts'
 import { go, paths } from '../state/route.ts'
@@ -117,7 +116,7 @@ function Start({ agents, agentId }: { agents: Agent[]; agentId: string | null })
     setError(null)
     try {
       const workspace = folder === null ? ({ kind: 'system' } as const) : ({ kind: 'user', path: folder.trim() } as const)
-      const session = await client.sessions.create({ agentId: agent.id, name: nameFor(text), workspace }, { idempotencyKey: key })
+      const session = await client.sessions.create({ agentId: agent.id, name: nameFrom(text), workspace }, { idempotencyKey: key })
       writeStored('last-agent', agent.id)
       writeDraft(PLACE, '')
       dispatch({ type: 'session', session })
