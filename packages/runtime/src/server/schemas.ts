@@ -19,7 +19,7 @@ const INSTRUCTIONS_LENGTH = 200_000
 const LIST_LENGTH = 500
 
 const id = z.string().min(1).max(64)
-const name = z.string().trim().min(1).max(LIMITS.nameLength)
+const name = z.string().trim().min(1, 'It must not be empty').max(LIMITS.nameLength)
 const json: z.ZodType<Json> = z.json()
 const price = z.number().nonnegative()
 
@@ -29,7 +29,7 @@ export const paging = z.object({
 })
 
 const model = z.object({
-  id: z.string().trim().min(1).max(LIMITS.nameLength),
+  id: z.string().trim().min(1, 'It must not be empty').max(LIMITS.nameLength),
   name: z.string().max(LIMITS.nameLength).optional(),
   contextWindow: z.number().int().positive().optional(),
   pricing: z.object({ input: price, output: price, cacheRead: price.optional(), cacheWrite: price.optional() }).optional(),
@@ -40,7 +40,7 @@ const baseUrl = z.string().trim().min(1).max(2000)
 const apiKey = z
   .string()
   .trim()
-  .regex(/^[\x21-\x7e]{1,4096}$/)
+  .regex(/^[\x21-\x7e]{1,4096}$/, 'A key is one word of plain letters, digits and signs')
 
 export const providerInput = z.object({ name, protocol, baseUrl, apiKey: apiKey.optional(), models: z.array(model).max(LIST_LENGTH) })
 export const providerChange = z
