@@ -102,8 +102,37 @@ test('Stop in the page ends the turn, and the row says so', { timeout: 120_000 }
   assert.equal((await client.sessions.transcript(session.id)).items.at(-1)?.status, 'paused')
 })
 
-test('a page that is not logged in says so and shows nothing', async () => {
-  const page = await (await browser.newContext()).newPage()
+test('a page that is not logged in says so and shows nothing, until a link is opened in it', async () => {
+  const page = await (await browser.newContext({ locale: 'en-GB' })).newPage()
   await page.goto(url)
-  await page.getByText('wheelhouse open').first().waitFor()
+  await page.getByText('npx wheelhouse open').first().waitFor()
+  // The address differs in its fragment alone, so the page is not loaded anew.
+  await page.goto(`${url}/#code=used-already`)
+  await page.getByText('This link was used already').waitFor()
+  const { code } = await client.createLoginCode()
+  await page.goto(`${url}/#code=${code}`)
+  await page.getByRole('link', { name: 'New session' }).waitFor()
+  assert.equal(page.url(), `${url}/`)
+})
+
+test('keys do what they say: Enter in the finder opens and writes nothing, a waiting message is changed where it ends', async () => {
+  const [agent] = (await client.agents.list()).items
+  const session = await client.sessions.create({ agentId: agent?.id ?? '', name: 'Keys' })
+  const { page } = await open('/agents')
+  await page.getByRole('heading', { name: 'Agents' }).waitFor()
+  await page.keyboard.press('Control+k')
+  await page.getByRole('combobox', { name: 'Search' }).fill('Keys')
+  await page.keyboard.press('Enter')
+  const composer = page.getByRole('textbox', { name: 'Message to the agent' })
+  await composer.waitFor()
+  await page.keyboard.type('#practice: drip 200; long 400')
+  assert.equal(await composer.inputValue(), '#practice: drip 200; long 400')
+  await composer.press('Enter')
+  await until('the turn to speak', async () => (await client.sessions.get(session.id)).turn?.phase === 'open', 60_000)
+  await composer.fill('and then')
+  await composer.press('Control+Enter')
+  await page.getByRole('button', { name: 'Edit' }).click()
+  await page.keyboard.type(' some')
+  assert.equal(await page.getByRole('textbox', { name: 'Edit' }).inputValue(), 'and then some')
+  await client.sessions.stop(session.id, { queue: 'discard' })
 })

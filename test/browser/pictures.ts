@@ -34,6 +34,11 @@ const SHOTS: Shot[] = [
       await page.getByRole('button', { name: 'Edited src' }).first().scrollIntoViewIfNeeded()
     },
   },
+  {
+    name: 'code',
+    path: sessionNamed('Rows lost'),
+    act: (page) => page.locator('figcaption').first().scrollIntoViewIfNeeded(),
+  },
   { name: 'running', path: sessionNamed('Why is') },
   { name: 'approval', path: sessionNamed('Publish') },
   { name: 'question', path: sessionNamed('Move the docs') },
@@ -48,6 +53,28 @@ const SHOTS: Shot[] = [
     act: async (page) => {
       await page.locator('#composer').fill('This one cannot be sent, since the seeded host refuses all writes.')
       await page.getByRole('button', { name: 'Queue' }).click()
+      await page.getByText('Not sent').waitFor()
+    },
+  },
+  {
+    name: 'waiting-to-go',
+    path: sessionNamed('Rows lost'),
+    act: async (page, seed) => {
+      seed.close()
+      seed.cutStreams()
+      await page.getByText('Trying again').first().waitFor({ timeout: 15_000 })
+      await page.locator('#composer').fill('This one waits until the host is back.')
+      await page.getByRole('button', { name: 'Send' }).click()
+      await page.getByText('Waits for the connection').waitFor()
+    },
+  },
+  {
+    name: 'folder-gone',
+    seed: { refusal: 'WORKSPACE_MISSING' },
+    path: sessionNamed('Rows lost'),
+    act: async (page) => {
+      await page.locator('#composer').fill('Its folder was moved away.')
+      await page.getByRole('button', { name: 'Send' }).click()
       await page.getByText('Not sent').waitFor()
     },
   },

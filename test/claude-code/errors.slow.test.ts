@@ -5,6 +5,8 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, afterEach, before, test } from 'node:test'
 import type { ConnectInput } from '../../packages/runtime/src/driver/contract.ts'
+import { endingOf } from '../../packages/runtime/src/drivers/claude-code/errors.ts'
+import type { ResultFrame } from '../../packages/runtime/src/drivers/claude-code/signals.ts'
 import { asked, judge, KEY, makeHouse, textOf, type House } from './harness.ts'
 
 let house: House
@@ -34,11 +36,28 @@ test('BUG-50 a result that says success and holds the provider’s refusal is an
   }
 })
 
-test('BUG-50 without a key the turn fails as a matter of the key', async () => {
-  const session = house.open({ provider: { protocol: 'anthropic', baseUrl: house.practice.url, apiKey: null } })
-  const { end } = await session.turn('#practice: say "never"')
-  assert.ok(end.type === 'error')
-  assert.equal(end.code, 'PROVIDER_AUTH_FAILED')
+test('a provider without a key is asked like any other, and one that wants a key says so', async () => {
+  const keyless = { provider: { protocol: 'anthropic', baseUrl: house.practice.url, apiKey: null } } as const
+  const { end, content } = await house.open(keyless).turn('#practice: say "no key needed"')
+  assert.equal(end.type, 'turn-complete')
+  assert.equal(textOf(content.parts), 'no key needed')
+  assert.equal(asked(house, 'no key needed').length, 1)
+  const refused = (await house.open(keyless, 0).turn('#practice: fault auth times=always; say "never"')).end
+  assert.ok(refused.type === 'error')
+  assert.equal(refused.code, 'PROVIDER_AUTH_FAILED')
+  assert.match(refused.message, /Invalid API key/)
+  assert.doesNotMatch(refused.message, /\/login/)
+})
+
+test('the CLI’s advice to log in stands on no row', () => {
+  const told = (result: string): string | null => {
+    const ending = endingOf({ subtype: 'success', is_error: true, result } as ResultFrame, false)
+    return ending.kind === 'error' && ending.code === 'PROVIDER_AUTH_FAILED' ? ending.message : null
+  }
+  assert.equal(told('Not logged in · Please run /login'), 'Not logged in')
+  assert.equal(told('Please run /login · API Error: 401 invalid x-api-key'), 'API Error: 401 invalid x-api-key')
+  assert.equal(told('Invalid API key · Please run /login'), 'Invalid API key')
+  assert.equal(told('Please run /login'), 'The provider refused the key.')
 })
 
 test('BUG-51 an overload before the first token is retried, told, and ends well', async () => {

@@ -135,7 +135,7 @@ test('what is wrong is said in words, with a code', () => {
     assert.equal(wheelhouse(wrong).code, 2, wrong.join(' '))
   assert.match(
     wheelhouse(['session', 'new', '--workspace', '/no/such/folder']).err,
-    /^The workspace folder is missing: \/no\/such\/folder\. Bring the folder back/,
+    /^The workspace folder is missing: \/no\/such\/folder\. Put a folder there, or choose another one\./,
   )
   const nobody = makeTempDir('nobody')
   const lonely = wheelhouse(['session', 'list', '--url', 'http://127.0.0.1:9'], { dataDir: nobody.path })

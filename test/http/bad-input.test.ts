@@ -73,6 +73,21 @@ test('a malformed, oversized, empty or wrongly typed body', async () => {
   await refusedWithoutTrace(() => send({ text: 'x' }, sessionId, { 'idempotency-key': 'ä b' }), 'INVALID_REQUEST')
 })
 
+test('a body that cannot be taken is told by its field, in words a person can act on', async () => {
+  const detailOf = async (path: string, body: unknown): Promise<string> =>
+    (await refused(await raw(host, path, { method: 'POST', body: JSON.stringify(body) }), 'INVALID_REQUEST')).detail
+  assert.equal(await detailOf('/v1/agents', { name: ' ' }), 'name: It must not be empty. type: It is missing.')
+  assert.match(
+    await detailOf('/v1/agents', { name: 'x', type: 'scripted', permissionMode: 'nope' }),
+    /^permissionMode: Invalid option: expected one of "default"\|/,
+  )
+  assert.equal(
+    await detailOf('/v1/sessions', { agentId, workspace: { kind: 'user', path: 'relative' } }),
+    'The folder (workspace.path) needs its full path, from the root on.',
+  )
+  assert.equal(await detailOf(`/v1/sessions/${sessionId}/messages`, { text: ' ' }), 'The message is empty.')
+})
+
 test('a workspace that is missing, no folder, or vanished', async () => {
   const make = (path: string): Promise<Response> =>
     raw(host, '/v1/sessions', { method: 'POST', body: JSON.stringify({ agentId, workspace: { kind: 'user', path } }) })

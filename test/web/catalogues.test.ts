@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { ERRORS } from '../../packages/client/src/index.ts'
+import { ERRORS, tellProblem, type Problem } from '../../packages/client/src/index.ts'
 import { catalogues, pickLanguage } from '../../packages/web/src/i18n/language.ts'
+import { textIn } from '../../packages/web/src/i18n/problems.ts'
 
 type Leaf = { path: string; value: string | ((...args: never[]) => unknown) }
 
@@ -40,6 +41,16 @@ test('every error code has its Chinese title and advice', () => {
     assert.ok(known !== undefined && known.title !== '', code)
     assert.ok(advice !== '', code)
   }
+})
+
+test('a refusal says what it is about, and of a request that cannot be taken nothing else', () => {
+  const problem = { type: '', title: '', status: 400, retryable: false } as const
+  const empty: Problem = { ...problem, code: 'INVALID_REQUEST', detail: 'The message is empty.' }
+  assert.equal(textIn(catalogues.en, empty), 'The message is empty.')
+  assert.equal(tellProblem(empty), 'The message is empty.')
+  const full: Problem = { ...problem, code: 'QUEUE_FULL', detail: '100 wait.' }
+  assert.equal(textIn(catalogues.en, full), 'The queue of this session is full: 100 wait.')
+  assert.equal(textIn(catalogues.zh, full), '此会话的队列已满: 100 wait.')
 })
 
 test('counts are said rightly', () => {

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { duration, firstLine, shortAge, tokens } from '../../packages/web/src/state/format.ts'
+import { duration, shortAge, tokens } from '../../packages/web/src/state/format.ts'
 import { readModels, writeModels } from '../../packages/web/src/state/model-lines.ts'
-import { nameFor } from '../../packages/web/src/state/naming.ts'
 import { parseRoute, paths } from '../../packages/web/src/state/places.ts'
 
 const UNITS = { h: 'h', m: 'm', s: 's' }
@@ -22,13 +21,6 @@ test('ages fit a list', () => {
 
 test('token counts are rounded', () => {
   assert.deepEqual([850, 12_400, 1_240_000].map(tokens), ['850', '12k', '1.2M'])
-})
-
-test('a session is named by the first words of its first message, never inside a character', () => {
-  assert.equal(nameFor('# Fix the build\nand more'), 'Fix the build')
-  assert.equal(nameFor('word '.repeat(30)), `${'word '.repeat(12).trim()}…`)
-  assert.equal(nameFor('👩‍💻'.repeat(70)), `${'👩‍💻'.repeat(60)}…`)
-  assert.equal(firstLine('\n\n> - `x` y'), 'x` y')
 })
 
 test('addresses lead where they came from', () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Json } from '../../packages/client/src/index.ts'
+import { CALL_STOPPED, closeParts, isStoppedCall, type Json } from '../../packages/client/src/index.ts'
 import { catalogues } from '../../packages/web/src/i18n/language.ts'
 import { diffOfCall } from '../../packages/web/src/state/edits.ts'
 import { readError, readOutput, stripAnsi } from '../../packages/web/src/state/output.ts'
@@ -67,6 +67,15 @@ test('output is read in every form agents use', () => {
   assert.equal(readOutput('Exit code 3\nboom').exitCode, 3)
   assert.deepEqual(readError('Exit code 127\nsh: nope: not found'), { text: 'sh: nope: not found', exitCode: 127, images: 0 })
   assert.deepEqual(readError('denied'), { text: 'denied', exitCode: null, images: 0 })
+})
+
+test('a call that a Stop cut off is told apart from one that failed', () => {
+  const content = { parts: [{ type: 'dynamic-tool', toolName: 'Bash', toolCallId: 'c', state: 'input-available' } as const], metadata: {} }
+  const closed = (reason: string): boolean => {
+    const [part] = closeParts(content, reason).parts
+    return part?.type === 'dynamic-tool' && isStoppedCall(part)
+  }
+  assert.deepEqual([closed(CALL_STOPPED), closed('exit 1')], [true, false])
 })
 
 test('terminal escapes are taken out and overwritten lines are shown in their last form', () => {

@@ -110,6 +110,18 @@ test('what needs the person stands first, the longest waiting on top, each thing
     ]),
   )
   assert.deepEqual(all.map(moodOf), ['waiting', 'held', 'waiting', 'error', 'idle'])
+  const orphan = session({ name: 'orphan', agentId: null })
+  const order = (nameOf: (id: string | null) => string): (string | null)[] =>
+    groupSessions([orphan, ...all], nameOf).map((group) => group.agentId)
+  assert.deepEqual(
+    order(() => '…'),
+    ['a', 'b', null],
+  )
+  assert.deepEqual(
+    order((id) => (id === 'a' ? 'Zoe' : 'Ada')),
+    ['a', 'b', null],
+    'names that come later move no group',
+  )
   assert.deepEqual(
     groupSessions(all, (id) => id ?? '').map((group) => [group.name, group.sessions.length]),
     [

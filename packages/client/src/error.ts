@@ -33,12 +33,17 @@ export class WheelhouseError extends Error {
 /** Turns a refusal into the error to throw. A body that is no problem (a proxy's page) keeps its status. */
 export async function refusalOf(response: Response): Promise<WheelhouseError> {
   const body: unknown = await response.json().catch(() => null /* not JSON: handled as a foreign answer */)
-  if (isProblem(body)) return new WheelhouseError(`${body.title}: ${body.detail}`, body, null)
+  if (isProblem(body)) return new WheelhouseError(tellProblem(body), body, null)
   return new WheelhouseError(`HTTP ${String(response.status)} without a problem; is this a Wheelhouse host?`, null, 'not-wheelhouse')
 }
 
 function isProblem(body: unknown): body is Problem {
   return typeof body === 'object' && body !== null && 'code' in body && typeof body.code === 'string' && 'status' in body
+}
+
+/** A refusal as one text. Of a request that cannot be taken the detail says it all; its title speaks of routes. */
+export function tellProblem({ code, title, detail }: Problem): string {
+  return code === 'INVALID_REQUEST' ? detail : `${title}: ${detail}`
 }
 
 /** Title and advice of a code, also of one this version does not know. */

@@ -4,11 +4,12 @@ import { WheelhouseError } from '@wheelhouse/client'
 import { QueryClientProvider } from '@tanstack/react-query'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
-import { noteLoginRefused } from './state/login.ts'
+import { tendOutbox } from './state/actions.ts'
+import { noteLogin } from './state/login.ts'
 import { applyTheme } from './state/prefs.ts'
 import { queries } from './state/queries.ts'
 import { tendSessions } from './state/sessions.ts'
-import { client, connect } from './state/store.ts'
+import { client, connect, theLink } from './state/store.ts'
 import { Frame } from './view/frame.tsx'
 
 const CODE = '#code='
@@ -20,8 +21,10 @@ async function signIn(): Promise<void> {
   history.replaceState(null, '', location.pathname)
   try {
     await client.login(code)
+    noteLogin('done')
+    theLink()?.wake()
   } catch (error) {
-    if (error instanceof WheelhouseError && error.problem !== null) noteLoginRefused()
+    if (error instanceof WheelhouseError && error.problem !== null) noteLogin('refused')
   }
 }
 
@@ -29,6 +32,9 @@ applyTheme()
 await signIn()
 connect()
 tendSessions()
+tendOutbox()
+// A link that is opened in the tab that shows the page already changes the fragment alone.
+addEventListener('hashchange', () => void signIn())
 
 const root = document.querySelector('#root')
 if (root !== null) {

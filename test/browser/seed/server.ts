@@ -7,7 +7,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net'
 import { extname, join, normalize } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { StreamEvent, UIMessageChunk } from '../../../packages/client/src/index.ts'
+import type { ErrorCode, StreamEvent, UIMessageChunk } from '../../../packages/client/src/index.ts'
 import { driver, NOW } from './make.ts'
 import type { Seeded } from './seeded.ts'
 import type { World } from './world.ts'
@@ -32,6 +32,8 @@ export type SeedOptions = {
   delayMs?: number
   /** Milliseconds between the chunks of a pending row; without it they come at once. */
   chunkMs?: number
+  /** Why writes are refused. */
+  refusal?: ErrorCode
 }
 
 export type SeedServer = { url: string; server: Server; close: () => void; cutStreams: () => void; push: (event: StreamEvent) => void }
@@ -62,7 +64,7 @@ function answer(options: SeedOptions, streams: Set<ServerResponse>, request: Inc
   const { world } = options
   const [, , kind = '', id = '', rest = ''] = url.pathname.split('/')
   if (kind === 'stream') return stream(options, streams, url, response)
-  if (request.method !== 'GET') return problem(response, 503, 'HELD')
+  if (request.method !== 'GET') return problem(response, options.refusal === undefined ? 503 : 409, options.refusal ?? 'HELD')
   if (kind === 'info')
     return json(response, {
       name: 'wheelhouse',

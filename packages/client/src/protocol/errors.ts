@@ -48,8 +48,8 @@ export const ERRORS = {
   AGENT_HAS_NO_MODEL: entry(409, 'The agent has no model', 'Choose a provider and a model for the agent.'),
   DRIVER_NOT_REGISTERED: entry(409, 'No driver for this kind of agent', 'Choose another agent type; see drivers in /v1/info.'),
   DRIVER_NOT_INSTALLED: entry(409, 'The driver for this kind of agent is not installed', 'See drivers in /v1/info for how to install it.'),
-  WORKSPACE_MISSING: entry(409, 'The workspace folder is missing', 'Bring the folder back or point the session to another one.'),
-  WORKSPACE_NOT_A_DIRECTORY: entry(409, 'The workspace path is not a folder', 'Put a folder there or point the session to another one.'),
+  WORKSPACE_MISSING: entry(409, 'The workspace folder is missing', 'Put a folder there, or choose another one.'),
+  WORKSPACE_NOT_A_DIRECTORY: entry(409, 'The workspace path is not a folder', 'Put a folder there, or choose another one.'),
   WORKSPACE_FORBIDDEN: entry(409, 'The workspace folder cannot be read', 'Give this user access to the folder.'),
   WORKSPACE_UNAVAILABLE: entry(503, 'The workspace folder does not answer', 'Try again when its disk or mount is back.', true),
   QUEUE_FULL: entry(409, 'The queue of this session is full', 'Wait, or withdraw queued messages.'),
@@ -70,11 +70,7 @@ export const ERRORS = {
   SHUTTING_DOWN: entry(503, 'The host is stopping', 'Try again when it is back.', true),
   INTERNAL_ERROR: entry(500, 'Something went wrong inside the host', 'Try again; the log has the details.', true),
   // Standing on rows
-  TURN_INTERRUPTED: entry(
-    null,
-    'The host restarted while this ran',
-    'What was shown is kept; the run was not repeated. After a crash the agent begins a new conversation: tell it again what it must know.',
-  ),
+  TURN_INTERRUPTED: entry(null, 'The host restarted while this ran', 'What was shown is kept; the run was not repeated.'),
   AGENT_PROCESS_LOST: entry(
     null,
     'The agent’s process ended while this ran',

@@ -76,6 +76,13 @@ export function foldChunk(content: MessageContent, chunk: UIMessageChunk): Messa
   }
 }
 
+/** The error of a call that a Stop cut off. */
+export const CALL_STOPPED = 'Stopped before it finished.'
+
+/** A call that a Stop cut off did not fail. */
+export const isStoppedCall = ({ state, errorText }: Pick<ToolPart, 'state' | 'errorText'>): boolean =>
+  state === 'output-error' && errorText === CALL_STOPPED
+
 /**
  * Ends everything that still runs, for a row that closes: prose is done, tool calls without a result
  * get `reason` as their error, so that no card says "running" for ever.

@@ -12,6 +12,7 @@ import {
   type HostInfo,
   type Message,
   type MessageInput,
+  type MessagePart,
   type ProviderTest,
   type StopInput,
   type TranscriptPage,
@@ -174,6 +175,8 @@ const EPOCHS_PER_HOST = 2 ** 10
 /** How long agents get to end by themselves (spec README, constants). */
 const CLOSE_DEADLINE_MS = 20_000
 
+const textOf = (parts: readonly MessagePart[]): string => parts.map((part) => (part.type === 'text' ? part.text : '')).join('\n')
+
 const wellFormedAnswers = (answers: { [question: string]: string }): { [question: string]: string } =>
   Object.fromEntries(Object.entries(answers).map(([question, answer]) => [wellFormed(question), wellFormed(answer)]))
 
@@ -218,8 +221,11 @@ function surface({ store, answers, engine, provider, lifecycle, drivers, keys, d
     }),
     /** Accepts a message; durable when it resolves (requirement 006). */
     async send(id: SessionId, input: MessageInput, caller: Caller, key: Keyed) {
+      const session = runtime.session(id)
+      const isFirst = session !== null && session.lastSeq === 0 && session.queue.length === 0
       const answer = await provider.dispatch(id, input, caller, key)
       if (!answer.ok) throw new HostError(answer.code, answer.detail)
+      if (isFirst) await lifecycle.nameSession(id, textOf(partsOf(input)))
       return {
         messageId: answer.messageId ?? '',
         turnId: answer.turnId,

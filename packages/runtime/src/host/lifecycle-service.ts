@@ -4,6 +4,7 @@
  */
 import { isAbsolute, join } from 'node:path'
 import {
+  nameFrom,
   wellFormed,
   LIMITS,
   type Agent,
@@ -67,7 +68,7 @@ export class AgentLifecycleService {
     const id = newId()
     const workspace = input.workspace ?? { kind: 'system' as const }
     const path = workspace.kind === 'user' ? workspace.path : join(dataDir.workspaces, id)
-    if (!isAbsolute(path)) throw new HostError('INVALID_REQUEST', 'workspace.path must be absolute')
+    if (!isAbsolute(path)) throw new HostError('INVALID_REQUEST', FULL_PATH)
     // A folder of the host is made with its first message: a repeated request must not leave empty ones.
     const problem = workspace.kind === 'user' ? await workspaces.probe('user', path) : null
     if (problem !== null) throw new HostError(problem.code, problem.detail)
@@ -98,8 +99,7 @@ export class AgentLifecycleService {
   async updateSession(id: SessionId, rev: number, input: SessionChangeInput): Promise<Session> {
     const { store, runtime, workspaces } = this.#ports
     if (input.agentId !== undefined && store.readAgent(input.agentId) === null) throw new HostError('AGENT_NOT_FOUND', input.agentId)
-    if (input.workspace !== undefined && !isAbsolute(input.workspace.path))
-      throw new HostError('INVALID_REQUEST', 'workspace.path must be absolute')
+    if (input.workspace !== undefined && !isAbsolute(input.workspace.path)) throw new HostError('INVALID_REQUEST', FULL_PATH)
     const problem = input.workspace === undefined ? null : await workspaces.probe('user', input.workspace.path)
     if (problem !== null) throw new HostError(problem.code, problem.detail)
     // It may have been deleted while the folder was looked at.
@@ -115,6 +115,22 @@ export class AgentLifecycleService {
     const record = store.readSession(id)
     if (record === null) throw new HostError('SESSION_NOT_FOUND', id)
     return toEntry(record)
+  }
+
+  /**
+   * Calls a session that nobody named by the first words of its first message (decision 0007). A name that a person gives
+   * meanwhile stands, and one that cannot be saved is let go: the message is what matters.
+   */
+  async nameSession(id: SessionId, text: string): Promise<void> {
+    const { store, runtime } = this.#ports
+    const change = { name: clean(nameFrom(text)), description: null, agentId: null, workspacePath: null }
+    for (let tries = 1; tries <= NAMING_TRIES; tries += 1) {
+      const record = store.readSession(id)
+      if (record === null || record.name !== '') return
+      const { rev: expectedRev } = record
+      const answer = await runtime.command(id, (commandId) => ({ type: 'session-updated', commandId, expectedRev, change }))
+      if (answer.ok || answer.code !== 'STALE_REV') return
+    }
   }
 
   async deleteSession(id: SessionId, rev: number): Promise<void> {
@@ -243,6 +259,11 @@ export class AgentLifecycleService {
   }
 }
 
+const FULL_PATH = 'The folder (workspace.path) needs its full path, from the root on.'
+
+/** The turn that the message began may save something just then, a few times a second at most. */
+const NAMING_TRIES = 5
+
 /** An id of ours; a list's cursor is the last one seen. */
 const ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
@@ -265,9 +286,9 @@ function modelOf(model: ProviderInput['models'][number]): Provider['models'][num
 function checkUrl(text: string): string {
   const url = URL.parse(text)
   if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:'))
-    throw new HostError('INVALID_REQUEST', 'baseUrl must be an http or https address')
+    throw new HostError('INVALID_REQUEST', 'The address (baseUrl) must begin with http:// or https://.')
   if (url.username !== '' || url.password !== '')
-    throw new HostError('INVALID_REQUEST', 'baseUrl must not carry a user or password; give apiKey instead')
+    throw new HostError('INVALID_REQUEST', 'The address (baseUrl) must hold no user and no password; the key has a field of its own.')
   return text.replace(/\/+$/, '')
 }
 

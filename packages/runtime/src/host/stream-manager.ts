@@ -5,6 +5,7 @@
  */
 import {
   closeParts,
+  CALL_STOPPED,
   emptyContent,
   foldChunks,
   LIMITS,
@@ -413,7 +414,7 @@ export class AiStreamManager {
 
 const CLOSING_REASON = {
   success: 'The turn ended without a result of this call.',
-  paused: 'Stopped.',
+  paused: CALL_STOPPED,
   interrupted: 'Interrupted: it is not known whether this finished.',
   error: 'The turn failed before this finished.',
 } as const

@@ -7,7 +7,7 @@ import { IDEMPOTENCY_KEY } from './schemas.ts'
 /** The key of a request and the digest of its parsed body: spelling of the JSON does not count. */
 export function keyOf(header: string | undefined, body: unknown): Keyed {
   if (header === undefined) return { idempotencyKey: null, bodyHash: null }
-  if (!IDEMPOTENCY_KEY.test(header)) throw new HostError('INVALID_REQUEST', 'Idempotency-Key must be 1 to 128 of A-Z a-z 0-9 . _ : -')
+  if (!IDEMPOTENCY_KEY.test(header)) throw new HostError('INVALID_REQUEST', 'Idempotency-Key must be 1 to 128 of A-Z a-z 0-9 . _ : and -.')
   return {
     idempotencyKey: header,
     bodyHash: createHash('sha256')

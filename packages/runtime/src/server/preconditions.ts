@@ -8,7 +8,7 @@ import { keyOf } from './idempotency.ts'
 export function revOf(header: string | undefined): number {
   if (header === undefined) throw new HostError('PRECONDITION_REQUIRED')
   const rev = /^(?:W\/)?"?(\d{1,15})"?$/.exec(header.trim())?.[1]
-  if (rev === undefined) throw new HostError('INVALID_REQUEST', 'If-Match must be the rev as you read it')
+  if (rev === undefined) throw new HostError('INVALID_REQUEST', 'If-Match must be the rev as you read it.')
   return Number(rev)
 }
 

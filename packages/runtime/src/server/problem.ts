@@ -43,7 +43,14 @@ export function codeOf(error: unknown): { code: ErrorCode; detail: string } {
   // A body nested so deeply that looking at it takes more stack than there is.
   if (error instanceof RangeError && /call stack/.test(error.message))
     return { code: 'INVALID_REQUEST', detail: 'The body is nested too deeply.' }
-  if (known.validation !== undefined || known.statusCode === 400)
-    return { code: 'INVALID_REQUEST', detail: typeof known.message === 'string' ? known.message : '' }
+  if (Array.isArray(known.validation)) return { code: 'INVALID_REQUEST', detail: known.validation.map(fieldError).join(' ') }
+  if (known.statusCode === 400) return { code: 'INVALID_REQUEST', detail: typeof known.message === 'string' ? known.message : '' }
   return { code: 'INTERNAL_ERROR', detail: '' }
+}
+
+/** What is wrong with one field: `models.0.id: Too small: …`. */
+function fieldError({ instancePath = '', message = '' }: { instancePath?: string; message?: string }): string {
+  const field = instancePath.split('/').slice(1).join('.')
+  const words = message.replace(/^Invalid input: .* received undefined$/, 'It is missing')
+  return `${field === '' ? '' : `${field}: `}${words}.`
 }

@@ -24,14 +24,14 @@ const id = z.string().min(1).max(64)
 const term = z
   .string()
   .trim()
-  .min(1)
+  .min(1, 'It must not be empty')
   .max(LIMITS.nameLength)
-  .regex(/^[^\p{Cc}\p{Cs}]*$/u, 'must not hold control characters or halves of characters')
-const name = z.string().trim().min(1).max(LIMITS.nameLength)
+  .regex(/^[^\p{Cc}\p{Cs}]*$/u, 'It must not hold control characters or halves of characters')
+const name = z.string().trim().min(1, 'It must not be empty').max(LIMITS.nameLength)
 /** Parsed JSON already: what stands in it is the business of the tool it goes to. */
 const jsonObject = z.custom<JsonObject>(
   (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
-  'must be an object',
+  'It must be an object',
 )
 const price = z.number().nonnegative()
 
@@ -52,7 +52,7 @@ const baseUrl = z.string().trim().min(1).max(2000)
 const apiKey = z
   .string()
   .trim()
-  .regex(/^[\x21-\x7e]{1,4096}$/)
+  .regex(/^[\x21-\x7e]{1,4096}$/, 'A key is one word of plain letters, digits and signs')
 
 export const providerInput = z.object({ name, protocol, baseUrl, apiKey: apiKey.optional(), models: z.array(model).max(LIST_LENGTH) })
 export const providerChange = z

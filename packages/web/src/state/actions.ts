@@ -5,7 +5,8 @@
 import { listAll, newIdempotencyKey, WheelhouseError, type ApprovalInput, type Problem, type StopInput } from '@wheelhouse/client'
 import { notify } from './notices.ts'
 import type { OutboxItem } from './outbox.ts'
-import { client, dispatch, getState } from './store.ts'
+import { makePostman } from './postman.ts'
+import { client, dispatch, getState, subscribe } from './store.ts'
 
 /** Runs a call and tells a refusal; true when it was done. */
 async function attempt(run: () => Promise<unknown>): Promise<boolean> {
@@ -24,7 +25,7 @@ export function noticeOf(error: unknown): { problem: Problem | null; failure: st
   return { problem: null, failure: error instanceof Error ? error.message : String(error) }
 }
 
-/** Puts the message on the screen and sends it. */
+/** Puts the message on the screen; it goes as soon as the line is open. */
 export function sendMessage(sessionId: string, text: string, when: 'steer' | 'queue'): void {
   const item: OutboxItem = {
     key: newIdempotencyKey(),
@@ -32,36 +33,38 @@ export function sendMessage(sessionId: string, text: string, when: 'steer' | 'qu
     text,
     when,
     at: new Date().toISOString(),
-    state: 'sending',
+    state: 'waiting',
     messageId: null,
     error: null,
     detail: null,
   }
   dispatch({ type: 'sending', item })
-  void deliver(item)
 }
 
 /** Sends a message again with its own key: if the host has it already, this changes nothing. */
 export function resendItem(key: string): void {
-  const item = getState().outbox.find((each) => each.key === key)
-  if (item === undefined) return
-  dispatch({ type: 'sent', key, change: { state: 'sending', error: null, detail: null } })
-  void deliver(item)
+  dispatch({ type: 'sent', key, change: { state: 'waiting', error: null, detail: null } })
 }
 
 export function dropItem(key: string): void {
   dispatch({ type: 'unsent', key })
 }
 
-async function deliver(item: OutboxItem): Promise<void> {
-  try {
-    const result = await client.sessions.send(item.sessionId, { text: item.text, when: item.when }, { idempotencyKey: item.key })
-    dispatch({ type: 'sent', key: item.key, change: { state: 'sent', messageId: result.messageId } })
-  } catch (error) {
-    const { problem, failure } = noticeOf(error)
-    const change = { state: 'failed', error: problem?.code ?? failure ?? 'network', detail: problem?.detail ?? null } as const
-    dispatch({ type: 'sent', key: item.key, change })
-  }
+/** The client has tried for three seconds already. */
+const RESEND_MS = 1_000
+
+/** Sends what waits, also what an earlier page left. Called once by the page. */
+export function tendOutbox(): void {
+  const post = makePostman({
+    outbox: () => getState().outbox,
+    isOpen: () => getState().line.state === 'open',
+    send: ({ sessionId, text, when, key }) => client.sessions.send(sessionId, { text, when }, { idempotencyKey: key }),
+    reasonOf: noticeOf,
+    change: (key, change) => dispatch({ type: 'sent', key, change }),
+    later: (run) => setTimeout(run, RESEND_MS),
+  })
+  subscribe(post)
+  post()
 }
 
 export const stopTurn = (sessionId: string, input: StopInput = {}): Promise<boolean> =>

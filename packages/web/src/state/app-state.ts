@@ -45,6 +45,8 @@ export type AppAction =
   | { type: 'sending'; item: OutboxItem }
   | { type: 'sent'; key: string; change: Partial<OutboxItem> }
   | { type: 'unsent'; key: string }
+  /** Another tab has sent or discarded it. */
+  | { type: 'settled-elsewhere'; key: string }
 
 export function initialState(outbox: readonly OutboxItem[]): AppState {
   return { line: { state: 'connecting' }, asOf: null, sessions: null, views: {}, approvals: {}, asked: { lists: 0, heard: [] }, outbox }
@@ -80,11 +82,17 @@ export function reduceApp(state: AppState, action: AppAction): AppState {
     case 'sending':
       return { ...state, outbox: [...state.outbox, action.item] }
     case 'sent': {
-      const outbox = state.outbox.map((item) => (item.key === action.key ? { ...item, ...action.change } : item))
+      const outbox = state.outbox
+        .map((item) => (item.key === action.key ? { ...item, ...action.change } : item))
+        // Nobody looks at its session: whoever opens it reads the row.
+        .filter((item) => item.state !== 'sent' || state.views[item.sessionId] !== undefined)
       return Object.keys(state.views).reduce(settle, { ...state, outbox })
     }
     case 'unsent':
       return { ...state, outbox: state.outbox.filter((item) => item.key !== action.key) }
+    case 'settled-elsewhere':
+      // What this tab is sending itself goes when its own row comes.
+      return { ...state, outbox: state.outbox.filter(({ key, state: at }) => key !== action.key || at === 'sending' || at === 'sent') }
     default:
       return state
   }

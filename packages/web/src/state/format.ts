@@ -68,9 +68,3 @@ function formatter(locale: string, options: Intl.DateTimeFormatOptions): Intl.Da
   formatters.set(key, known)
   return known
 }
-
-/** The first line of a text, without markdown signs, for lists. */
-export function firstLine(text: string): string {
-  const line = text.split('\n').find((each) => each.trim() !== '') ?? ''
-  return line.replace(/^[#>\-*\s`]+/, '').trim()
-}

@@ -1,7 +1,20 @@
-/** Whether the link that opened this page was refused; told on the page that asks for a new one. */
-let refused = false
+/** Whether the link that was opened last was refused; told on the page that asks for a new one. */
+import { useSyncExternalStore } from 'react'
 
-export const noteLoginRefused = (): void => {
-  refused = true
+let refused = false
+const listeners = new Set<() => void>()
+
+export function noteLogin(outcome: 'done' | 'refused'): void {
+  refused = outcome === 'refused'
+  for (const listener of listeners) listener()
 }
-export const wasLoginRefused = (): boolean => refused
+
+export function useLoginRefused(): boolean {
+  return useSyncExternalStore(
+    (listener) => {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+    () => refused,
+  )
+}

@@ -59,8 +59,8 @@ export function moodOf(session: Session): Mood {
 export type Group = { agentId: string | null; name: string; sessions: Session[] }
 
 /**
- * Sessions under their agents: agents by name, so that groups keep their places, the sessions in each by last activity. `kept` is
- * an order to hold on to: what is not in it stands first.
+ * Sessions under their agents: agents in the order they were made, so that groups keep their places, also while names are not
+ * there yet or change; the sessions in each by last activity. `kept` is an order to hold on to: what is not in it stands first.
  */
 export function groupSessions(
   sessions: readonly Session[],
@@ -77,10 +77,5 @@ export function groupSessions(
   }
   return [...groups]
     .map(([agentId, list]) => ({ agentId, name: agentName(agentId), sessions: list }))
-    .toSorted(
-      (a, b) =>
-        Number(a.agentId === null) - Number(b.agentId === null) ||
-        a.name.localeCompare(b.name) ||
-        compare(a.agentId ?? '', b.agentId ?? ''),
-    )
+    .toSorted((a, b) => Number(a.agentId === null) - Number(b.agentId === null) || compare(a.agentId ?? '', b.agentId ?? ''))
 }

@@ -13,7 +13,5 @@ export const useProviders = () =>
   useQuery<Provider[]>({ queryKey: ['providers'], queryFn: () => listAll((query) => client.providers.list(query)) })
 export const useInfo = () => useQuery<HostInfo>({ queryKey: ['info'], queryFn: () => client.info(), staleTime: 60_000 })
 
-/** Reads lists anew after one was changed here. */
-export const refreshLists = (...names: ('agents' | 'providers' | 'info')[]): void => {
-  for (const name of names) void queries.invalidateQueries({ queryKey: [name] })
-}
+/** Reads a list anew after it was changed here; resolves when those who show it have it. */
+export const refreshLists = (name: 'agents' | 'providers'): Promise<void> => queries.invalidateQueries({ queryKey: [name] })

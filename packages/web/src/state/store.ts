@@ -4,15 +4,18 @@ import { useRef, useSyncExternalStore } from 'react'
 import { initialState, reduceApp, type AppAction, type AppState } from './app-state.ts'
 import { connectLink, type Link } from './link.ts'
 import type { HubMessage } from './link-protocol.ts'
-import { reviveOutbox } from './outbox.ts'
-import { readStored, writeStored } from './stored.ts'
+import { outboxChanges, reviveOutbox } from './outbox.ts'
+import { onRemovedElsewhere, readAllStored, writeStored } from './stored.ts'
 
 /** A hidden tab draws nothing; it only has to keep its title right. */
 const HIDDEN_TICK_MS = 500
 
 export const client: WheelhouseClient = createClient({ baseUrl: '' })
 
-let state: AppState = initialState(reviveOutbox(readStored('outbox')))
+/** Each message is stored for itself. */
+const OUTBOX = 'outbox.'
+
+let state: AppState = initialState(reviveOutbox(readAllStored(OUTBOX)))
 const listeners = new Set<() => void>()
 const arrived: HubMessage[] = []
 let ticking = false
@@ -27,7 +30,7 @@ export function dispatch(action: AppAction): void {
 
 function commit(next: AppState): void {
   if (next === state) return
-  if (next.outbox !== state.outbox) writeStored('outbox', next.outbox)
+  if (next.outbox !== state.outbox) for (const [key, item] of outboxChanges(state.outbox, next.outbox)) writeStored(OUTBOX + key, item)
   state = next
   for (const listener of listeners) listener()
 }
@@ -52,6 +55,9 @@ function hear(message: HubMessage): void {
 export function connect(): void {
   link = connectLink(hear)
   document.addEventListener('visibilitychange', flush)
+  onRemovedElsewhere((name) => {
+    if (name.startsWith(OUTBOX)) dispatch({ type: 'settled-elsewhere', key: name.slice(OUTBOX.length) })
+  })
 }
 
 export const theLink = (): Link | null => link

@@ -12,6 +12,24 @@ export function readStored(name: string): unknown {
   }
 }
 
+/** The values stored under names that begin so, and are not damaged. */
+export function readAllStored(beginning: string): unknown[] {
+  try {
+    const names = Object.keys(localStorage).filter((name) => name.startsWith(PREFIX + beginning))
+    return names.map((name) => readStored(name.slice(PREFIX.length)))
+  } catch {
+    // Storage is switched off.
+    return []
+  }
+}
+
+/** Calls back when another tab removes something that is stored. */
+export function onRemovedElsewhere(removed: (name: string) => void): void {
+  globalThis.addEventListener('storage', ({ key, newValue }: StorageEvent) => {
+    if (key?.startsWith(PREFIX) === true && newValue === null) removed(key.slice(PREFIX.length))
+  })
+}
+
 /** Stores a value; null removes it. A full or forbidden storage costs the convenience, not the work. */
 export function writeStored(name: string, value: unknown): void {
   try {

@@ -109,11 +109,12 @@ function Fields({ agent, providers, info }: { agent: Agent | null; providers: Pr
         .map((name) => name.trim())
         .filter((name) => name !== ''),
     }
-    if (agent === null) await client.agents.create(input, { idempotencyKey: key })
-    else await client.agents.update(agent.id, input, agent.rev)
-    refreshLists('agents')
+    const saved =
+      agent === null ? await client.agents.create(input, { idempotencyKey: key }) : await client.agents.update(agent.id, input, agent.rev)
+    // The page that follows chooses from the list.
+    await refreshLists('agents')
     notify({ text: m.saved })
-    go(agent === null ? paths.home : paths.agents)
+    go(agent === null ? paths.create(saved.id) : paths.agents)
   })
   return (
     <form className="flex flex-col gap-5" onSubmit={submit}>
@@ -228,7 +229,7 @@ function Fields({ agent, providers, info }: { agent: Agent | null; providers: Pr
           />
         )}
       </Field>
-      <FormError error={error} onReload={() => refreshLists('agents')} />
+      <FormError error={error} onReload={() => void refreshLists('agents')} />
       <div className="flex items-center justify-end gap-3">
         {agent !== null && <p className="grow text-sm text-muted">{m.changesApply}</p>}
         <Button onClick={() => go(paths.agents)}>{m.cancel}</Button>
@@ -245,7 +246,7 @@ function DeleteAgent({ agent }: { agent: Agent }) {
   const [asks, setAsks] = useState(false)
   const { run, busy } = useSubmit(async () => {
     await client.agents.remove(agent.id, agent.rev)
-    refreshLists('agents')
+    await refreshLists('agents')
     go(paths.agents)
   })
   return (

@@ -1,7 +1,8 @@
 /** One block of the transcript. Memoised by its item: a stream redraws the block it writes to. */
-import { CornerDownRight, Info, Link2, Paperclip, RotateCcw } from 'lucide-react'
-import { memo } from 'react'
-import { explainIn, useMessages } from '../i18n/index.ts'
+import { Clock3, CornerDownRight, FolderOpen, Info, Link2, Paperclip, RotateCcw } from 'lucide-react'
+import { memo, useState } from 'react'
+import { useMessages } from '../i18n/index.ts'
+import { tellIn } from '../i18n/problems.ts'
 import { dropItem, resendItem } from '../state/actions.ts'
 import { copyText } from '../state/clipboard.ts'
 import { clockTime, dayName, fullTime } from '../state/format.ts'
@@ -9,7 +10,9 @@ import type { Item } from '../state/items.ts'
 import { notify } from '../state/notices.ts'
 import type { OutboxItem } from '../state/outbox.ts'
 import { paths } from '../state/route.ts'
+import { useApp } from '../state/store.ts'
 import { EndRow } from './end-row.tsx'
+import { FolderDialog } from './folder-dialog.tsx'
 import { LiveRow } from './live-row.tsx'
 import { Markdown } from './markdown.tsx'
 import { Reasoning } from './reasoning.tsx'
@@ -108,6 +111,21 @@ export function Sending({ item }: { item: OutboxItem }) {
 /** What became of sending it, and what one can do. */
 export function SendingState({ item, className }: { item: OutboxItem; className?: string }) {
   const m = useMessages()
+  const { workspace } = useSessionContext()
+  const [asks, setAsks] = useState(false)
+  const isOpen = useApp((state) => state.line.state === 'open')
+  if (item.state === 'waiting' && !isOpen) {
+    return (
+      <div className={cx('flex flex-wrap items-center gap-2 text-xs text-muted', className)}>
+        <span className="flex items-center gap-1.5">
+          <Clock3 size={13} aria-hidden /> {m.waitsForLine}
+        </span>
+        <Button look="quiet" size="tiny" onClick={() => dropItem(item.key)}>
+          {m.discard}
+        </Button>
+      </div>
+    )
+  }
   if (item.state !== 'failed') {
     return (
       <p className="flex items-center gap-1.5 text-xs text-faint">
@@ -115,12 +133,27 @@ export function SendingState({ item, className }: { item: OutboxItem; className?
       </p>
     )
   }
-  const why = item.error === 'unfinished' ? m.unfinished : (m.failures[item.error ?? ''] ?? explainIn(m, item.error ?? '').title)
+  const isOfFolder = item.error?.startsWith('WORKSPACE_') === true && workspace !== null
+  const why = m.failures[item.error ?? ''] ?? tellIn(m, { code: item.error ?? '', detail: item.detail ?? '' }).title
   return (
     <div role="alert" className={cx('flex flex-wrap items-center gap-2 text-xs', className)}>
       <span className="text-error">
-        {m.notSent}. <span className="text-muted">{why}</span>
+        {m.notSent}.{' '}
+        <span className="text-muted">
+          {why}
+          {isOfFolder && (
+            <>
+              : <code className="[overflow-wrap:anywhere]">{workspace}</code>
+            </>
+          )}
+        </span>
       </span>
+      {isOfFolder && (
+        <Button icon={FolderOpen} size="tiny" onClick={() => setAsks(true)}>
+          {m.changeFolder}
+        </Button>
+      )}
+      {isOfFolder && asks && <FolderDialog sessionId={item.sessionId} folder={workspace} onClose={() => setAsks(false)} />}
       <Button icon={RotateCcw} size="tiny" onClick={() => resendItem(item.key)}>
         {m.sendAgain}
       </Button>

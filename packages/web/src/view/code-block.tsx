@@ -5,15 +5,15 @@ import { CopyButton } from './ui.tsx'
 /** Longer code is drawn plain: colouring it would hold up the page. */
 const COLOURED_MAX = 60_000
 
-/** Fenced code: its language, a copy button, colours once they are loaded. */
+/** Fenced code: its language, a copy button (above it where a line would lie under them), colours once they are loaded. */
 export const CodeBlock = memo(function CodeBlock({ code, language }: { code: string; language: string }) {
   return (
-    <figure className="group/code relative overflow-hidden rounded-lg border border-line bg-code">
-      <figcaption className="absolute top-1 right-1 flex items-center gap-1 rounded-md bg-code pl-2 text-xs text-faint">
+    <figure className="group/code @container relative overflow-hidden rounded-lg border border-line bg-code">
+      <figcaption className="absolute top-1 right-1 flex items-center gap-1 rounded-md bg-code pl-2 text-xs text-faint @max-xl:static @max-xl:justify-end @max-xl:pr-1">
         {language}
         <CopyButton text={code} />
       </figcaption>
-      <pre tabIndex={0} dir="ltr" className="overflow-x-auto px-3.5 py-2.5 text-[0.893rem] leading-normal">
+      <pre tabIndex={0} dir="ltr" className="overflow-x-auto px-3.5 py-2.5 @max-xl:pt-0 text-[0.893rem] leading-normal">
         <Coloured code={code} language={language} />
       </pre>
     </figure>

@@ -9,6 +9,7 @@ import { readDraft, writeDraft } from '../state/drafts.ts'
 import { useAgents, useInfo } from '../state/queries.ts'
 import { useApp } from '../state/store.ts'
 import { commandKey, isTyping, useKeys } from './keys.ts'
+import { isTouch } from './media.ts'
 import { Button, cx, Kbd } from './ui.tsx'
 
 /** Two presses of Escape within this stop the turn. */
@@ -29,6 +30,8 @@ export function Composer({ view, session }: { view: SessionView; session: Sessio
   const { armed, press } = useStopTwice(sessionId, running && !isStopping(view))
 
   useEffect(() => {
+    // What was sent is no draft any more, also when the page is closed at once.
+    if (text === '') return writeDraft(sessionId, text)
     const timer = setTimeout(() => writeDraft(sessionId, text), 250)
     return () => {
       clearTimeout(timer)
@@ -124,8 +127,6 @@ export function Composer({ view, session }: { view: SessionView; session: Sessio
     </form>
   )
 }
-
-const isTouch = matchMedia('(pointer: coarse)').matches
 
 function hintOf(plan: SendPlan, steer: string | null, view: SessionView, m: ReturnType<typeof useMessages>): React.ReactNode {
   if (!plan.can) return plan.because === 'no-agent' ? m.hintNoAgent : m.hintQuarantined

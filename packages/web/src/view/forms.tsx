@@ -1,7 +1,8 @@
 /** What the forms share: sending once, telling what was refused, the look of loading. */
 import { useState, type FormEvent } from 'react'
 import { newIdempotencyKey, WheelhouseError } from '@wheelhouse/client'
-import { explainIn, useMessages } from '../i18n/index.ts'
+import { useMessages } from '../i18n/index.ts'
+import { textIn } from '../i18n/problems.ts'
 import { noticeOf } from '../state/actions.ts'
 import { notify } from '../state/notices.ts'
 import { Button } from './ui.tsx'
@@ -48,7 +49,7 @@ export function FormError({ error, onReload }: { error: WheelhouseError | null; 
   const isStale = error.problem.code === 'STALE_REV'
   return (
     <div role="alert" className="flex items-center gap-3 rounded-lg bg-error-soft px-3 py-2 text-sm text-error">
-      <span className="grow">{isStale ? m.staleForm : `${explainIn(m, error.problem.code).title}. ${error.problem.detail}`}</span>
+      <span className="grow">{isStale ? m.staleForm : textIn(m, error.problem)}</span>
       {isStale && (
         <Button size="small" onClick={onReload}>
           {m.loadNewer}

@@ -1,6 +1,7 @@
 import { CloudOff } from 'lucide-react'
 import { useEffect, useState } from 'react'
-import { explainIn, useMessages } from '../i18n/index.ts'
+import { useMessages } from '../i18n/index.ts'
+import { explainIn } from '../i18n/problems.ts'
 import { clockTime } from '../state/format.ts'
 import { theLink, useApp } from '../state/store.ts'
 import { Button } from './ui.tsx'

@@ -1,16 +1,17 @@
 /** Where a session begins: what should be done, by whom, in which folder. And the way there the first time. */
 import { ArrowUp, Bot, Check, FolderOpen } from 'lucide-react'
 import { useEffect, useState, type ReactNode } from 'react'
-import { newIdempotencyKey, WheelhouseError, type Agent, type Provider } from '@wheelhouse/client'
-import { explainIn, useMessages } from '../i18n/index.ts'
+import { nameFrom, newIdempotencyKey, WheelhouseError, type Agent, type Provider } from '@wheelhouse/client'
+import { useMessages } from '../i18n/index.ts'
+import { textIn } from '../i18n/problems.ts'
 import { noticeOf, sendMessage } from '../state/actions.ts'
 import { readDraft, writeDraft } from '../state/drafts.ts'
-import { nameFor } from '../state/naming.ts'
 import { notify } from '../state/notices.ts'
 import { useAgents, useInfo, useProviders } from '../state/queries.ts'
 import { go, paths } from '../state/route.ts'
 import { client, dispatch } from '../state/store.ts'
 import { readStored, writeStored } from '../state/stored.ts'
+import { isTouch } from './media.ts'
 import { PlaceHeader } from './place-header.tsx'
 import { Button, cx } from './ui.tsx'
 
@@ -98,11 +99,7 @@ function Start({ agents, agentId }: { agents: Agent[]; agentId: string | null })
   const info = useInfo().data
   const usable = (agent: Agent): boolean => info?.drivers.find((driver) => driver.type === agent.type)?.installed !== false
   const last = readStored('last-agent')
-  const [chosen, setChosen] = useState(
-    () =>
-      (agents.find((agent) => agent.id === agentId) ?? agents.find((agent) => agent.id === last) ?? agents.find(usable) ?? agents[0])?.id ??
-      '',
-  )
+  const [picked, setPicked] = useState<string | null>(null)
   const [text, setText] = useState(() => readDraft(PLACE))
   const [folder, setFolder] = useState<string | null>(null)
   const [busy, setBusy] = useState(false)
@@ -110,14 +107,14 @@ function Start({ agents, agentId }: { agents: Agent[]; agentId: string | null })
   // One key for this page: pressing Enter again after trouble of the line cannot make a second session.
   const [key, setKey] = useState(newIdempotencyKey)
   useEffect(() => writeDraft(PLACE, text), [text])
-  const agent = agents.find((each) => each.id === chosen)
+  const agent = [picked, agentId, last].flatMap((id) => agents.find((each) => each.id === id) ?? [])[0] ?? agents.find(usable) ?? agents[0]
   const start = async (): Promise<void> => {
     if (agent === undefined || text.trim() === '' || busy) return
     setBusy(true)
     setError(null)
     try {
       const workspace = folder === null ? ({ kind: 'system' } as const) : ({ kind: 'user', path: folder.trim() } as const)
-      const session = await client.sessions.create({ agentId: agent.id, name: nameFor(text), workspace }, { idempotencyKey: key })
+      const session = await client.sessions.create({ agentId: agent.id, name: nameFrom(text), workspace }, { idempotencyKey: key })
       writeStored('last-agent', agent.id)
       writeDraft(PLACE, '')
       dispatch({ type: 'session', session })
@@ -126,7 +123,7 @@ function Start({ agents, agentId }: { agents: Agent[]; agentId: string | null })
     } catch (cause) {
       setBusy(false)
       if (cause instanceof WheelhouseError && cause.problem !== null) {
-        setError(`${explainIn(m, cause.problem.code).title}. ${cause.problem.detail}`)
+        setError(textIn(m, cause.problem))
         setKey(newIdempotencyKey())
       } else notify(noticeOf(cause))
     }
@@ -144,12 +141,15 @@ function Start({ agents, agentId }: { agents: Agent[]; agentId: string | null })
         <textarea
           autoFocus
           aria-label={m.newTitle}
-          placeholder={m.newPlaceholder}
+          placeholder={isTouch ? m.newPlaceholderTouch : m.newPlaceholder}
           className="block field-sizing-content max-h-[50dvh] min-h-24 w-full resize-none bg-transparent px-4 pt-3 outline-none max-md:text-[16px]"
           value={text}
           onChange={(event) => setText(event.target.value)}
           onKeyDown={(event) => {
-            if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return
+            if (event.nativeEvent.isComposing) return
+            if (event.key === 'Escape') event.currentTarget.blur()
+            // On a touch keyboard Enter is the only way to a new line; there the button starts.
+            if (event.key !== 'Enter' || event.shiftKey || isTouch) return
             event.preventDefault()
             void start()
           }}
@@ -160,8 +160,8 @@ function Start({ agents, agentId }: { agents: Agent[]; agentId: string | null })
             <span className="sr-only">{m.agent}</span>
             <select
               className="max-w-52 cursor-pointer truncate rounded-md bg-transparent py-1 hover:text-text [&>option]:bg-raised [&>option]:text-text"
-              value={chosen}
-              onChange={(event) => setChosen(event.target.value)}
+              value={agent?.id ?? ''}
+              onChange={(event) => setPicked(event.target.value)}
             >
               {agents.map((each) => (
                 <option key={each.id} value={each.id} disabled={!usable(each)}>

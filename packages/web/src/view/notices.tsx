@@ -1,5 +1,6 @@
 import { CircleAlert, CircleCheck, X } from 'lucide-react'
-import { explainIn, useMessages } from '../i18n/index.ts'
+import { useMessages } from '../i18n/index.ts'
+import { tellIn } from '../i18n/problems.ts'
 import { dismissNotice, useNotices } from '../state/notices.ts'
 import { IconButton } from './ui.tsx'
 import { Words } from './words.tsx'
@@ -15,13 +16,9 @@ export function Notices() {
       className="pointer-events-none fixed inset-x-0 bottom-4 z-40 flex flex-col items-center gap-2 px-4"
     >
       {notices.map(({ id, problem, failure, text }) => {
-        const title = text ?? (problem === null ? m.problem : explainIn(m, problem.code).title)
-        const detail =
-          problem === null
-            ? failure === null
-              ? ''
-              : (m.failures[failure] ?? failure)
-            : problem.detail || explainIn(m, problem.code).advice
+        const told =
+          problem === null ? { title: m.problem, detail: failure === null ? '' : (m.failures[failure] ?? failure) } : tellIn(m, problem)
+        const { title, detail } = text === null ? told : { title: text, detail: '' }
         return (
           <div
             key={id}

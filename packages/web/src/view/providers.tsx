@@ -6,7 +6,7 @@ import { useMessages } from '../i18n/index.ts'
 import { noticeOf } from '../state/actions.ts'
 import { readModels, writeModels } from '../state/model-lines.ts'
 import { notify } from '../state/notices.ts'
-import { refreshLists, useProviders } from '../state/queries.ts'
+import { refreshLists, useAgents, useProviders } from '../state/queries.ts'
 import { go, paths } from '../state/route.ts'
 import { client } from '../state/store.ts'
 import { FormError, useSubmit } from './forms.tsx'
@@ -78,6 +78,7 @@ function Fields({ provider }: { provider: Provider | null }) {
   const [apiKey, setApiKey] = useState('')
   const [forget, setForget] = useState(false)
   const [lines, setLines] = useState(writeModels(provider?.models ?? []))
+  const agents = useAgents().data
   const read = readModels(lines, provider?.models ?? [])
   const { submit, busy, error } = useSubmit(async (key) => {
     if ('bad' in read) return
@@ -91,9 +92,10 @@ function Fields({ provider }: { provider: Provider | null }) {
         { ...input, ...(forget ? { apiKey: null } : secret === '' ? {} : { apiKey: secret }) },
         provider.rev,
       )
-    refreshLists('providers')
+    await refreshLists('providers')
     notify({ text: m.saved })
-    go(provider === null ? paths.home : paths.providers)
+    // Without an agent it was the first of the steps that the start shows.
+    go(provider === null && agents?.length === 0 ? paths.create() : paths.providers)
   })
   const chooseProtocol = (next: ProviderProtocol): void => {
     if (baseUrl === '' || Object.values(ADDRESSES).includes(baseUrl)) setBaseUrl(ADDRESSES[next])
@@ -180,7 +182,7 @@ function Fields({ provider }: { provider: Provider | null }) {
           />
         )}
       </Field>
-      <FormError error={error} onReload={() => refreshLists('providers')} />
+      <FormError error={error} onReload={() => void refreshLists('providers')} />
       <div className="flex justify-end gap-2">
         <Button onClick={() => go(paths.providers)}>{m.cancel}</Button>
         <Button type="submit" look="primary" busy={busy} disabled={'bad' in read}>
@@ -218,7 +220,7 @@ function DeleteProvider({ provider }: { provider: Provider }) {
   const [asks, setAsks] = useState(false)
   const { run, busy } = useSubmit(async () => {
     await client.providers.remove(provider.id, provider.rev)
-    refreshLists('providers')
+    await refreshLists('providers')
     go(paths.providers)
   })
   return (

@@ -101,6 +101,7 @@ function EditRow({ row, text, onChange, onDone }: { row: Message; text: string; 
     <li className="flex flex-col gap-2 p-2">
       <textarea
         autoFocus
+        ref={caretToEnd}
         aria-label={m.edit}
         rows={Math.min(8, text.split('\n').length + 1)}
         className={inputClass}
@@ -129,6 +130,9 @@ function EditRow({ row, text, onChange, onDone }: { row: Message; text: string; 
     </li>
   )
 }
+
+/** Most changes go on from where the text ends. Once, when the field appears. */
+const caretToEnd = (field: HTMLTextAreaElement | null): void => field?.setSelectionRange(field.value.length, field.value.length)
 
 /** Only a person can know whether it should go again. */
 function UnknownRow({ row }: { row: Message }) {

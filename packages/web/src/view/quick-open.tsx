@@ -47,7 +47,11 @@ export function QuickOpen({ onClose }: { onClose: () => void }) {
             event.preventDefault()
             move(event.key === 'ArrowDown' ? 1 : -1)
           }
-          if (event.key === 'Enter' && !event.nativeEvent.isComposing) open(entries[at])
+          if (event.key === 'Enter' && !event.nativeEvent.isComposing) {
+            // The press goes on to the field that has the focus then.
+            event.preventDefault()
+            open(entries[at])
+          }
         }}
       />
       <ul ref={list} id="quick-open" role="listbox" aria-label={m.search} className="mt-2 max-h-80 overflow-y-auto">

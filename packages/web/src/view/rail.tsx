@@ -1,9 +1,9 @@
 /** The list on the left: what needs the person, then every session under its agent. */
 import { Bot, CircleAlert, CircleHelp, Keyboard, PanelLeftClose, PauseCircle, Plus, Search, Settings2, Unplug } from 'lucide-react'
 import { memo, useEffect, useMemo, useRef, useState, type ReactNode } from 'react'
-import type { Session } from '@wheelhouse/client'
+import { firstLine, type Session } from '@wheelhouse/client'
 import { useMessages } from '../i18n/index.ts'
-import { firstLine, fullTime, shortAge } from '../state/format.ts'
+import { fullTime, shortAge } from '../state/format.ts'
 import { groupSessions, moodOf, needsOf, type Need } from '../state/needs.ts'
 import { setPrefs } from '../state/prefs.ts'
 import { useAgents } from '../state/queries.ts'

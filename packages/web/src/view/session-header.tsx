@@ -3,7 +3,7 @@ import { ChevronDown, ClipboardCopy, Ellipsis, FolderOpen, Layers, Link2, Pencil
 import { useState, type ReactNode } from 'react'
 import type { Agent, PermissionMode, Session, SessionView } from '@wheelhouse/client'
 import { useMessages } from '../i18n/index.ts'
-import { deleteSession, noticeOf, renameSession, repointSession } from '../state/actions.ts'
+import { deleteSession, noticeOf, renameSession } from '../state/actions.ts'
 import { copyText } from '../state/clipboard.ts'
 import { tokens } from '../state/format.ts'
 import { moodOf } from '../state/needs.ts'
@@ -11,9 +11,10 @@ import { notify } from '../state/notices.ts'
 import { refreshLists, useAgents, useInfo, useProviders } from '../state/queries.ts'
 import { go, paths } from '../state/route.ts'
 import { client } from '../state/store.ts'
+import { FolderDialog } from './folder-dialog.tsx'
 import { Link } from './link.tsx'
 import { RailButton } from './place-header.tsx'
-import { Button, Confirm, cx, Dialog, Dot, Field, inputClass, Menu } from './ui.tsx'
+import { Confirm, cx, Dot, Menu } from './ui.tsx'
 
 export function SessionHeader({ session, view }: { session: Session | null; view: SessionView | null }) {
   const m = useMessages()
@@ -98,7 +99,7 @@ async function changeAgent(agent: Agent, change: { modelId?: string; permissionM
   } catch (error) {
     notify(noticeOf(error))
   }
-  refreshLists('agents')
+  await refreshLists('agents')
 }
 
 const quietSelect =
@@ -235,7 +236,7 @@ function SessionMenu({ session }: { session: Session }) {
           { label: m.deleteSession, icon: Trash2, danger: true, onSelect: () => setAsks('delete') },
         ]}
       />
-      {asks === 'folder' && <FolderDialog session={session} onClose={() => setAsks(null)} />}
+      {asks === 'folder' && <FolderDialog sessionId={session.id} folder={session.workspace.path} onClose={() => setAsks(null)} />}
       {asks === 'delete' && (
         <Confirm
           title={m.deleteSessionTitle}
@@ -246,38 +247,5 @@ function SessionMenu({ session }: { session: Session }) {
         />
       )}
     </>
-  )
-}
-
-function FolderDialog({ session, onClose }: { session: Session; onClose: () => void }) {
-  const m = useMessages()
-  const [path, setPath] = useState(session.workspace.path)
-  return (
-    <Dialog title={m.changeFolder} onClose={onClose}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault()
-          void repointSession(session.id, path.trim()).then((done) => done && onClose())
-        }}
-      >
-        <Field label={m.folderPath} hint={m.folderHint}>
-          {(props) => (
-            <input
-              {...props}
-              className={cx(inputClass, 'font-mono text-sm')}
-              value={path}
-              onChange={(event) => setPath(event.target.value)}
-              required
-            />
-          )}
-        </Field>
-        <div className="mt-4 flex justify-end gap-2">
-          <Button onClick={onClose}>{m.cancel}</Button>
-          <Button type="submit" look="primary">
-            {m.save}
-          </Button>
-        </div>
-      </form>
-    </Dialog>
   )
 }

@@ -1,7 +1,7 @@
 /** The opened forms of tool calls that are no edit. */
 import { CircleCheck, Circle, CircleDot } from 'lucide-react'
 import { useState } from 'react'
-import type { Json, ToolPart } from '@wheelhouse/client'
+import { isStoppedCall, type Json, type ToolPart } from '@wheelhouse/client'
 import { useMessages } from '../i18n/index.ts'
 import type { ToolOutput } from '../state/output.ts'
 import { ShowAll } from './show-all.tsx'
@@ -76,7 +76,9 @@ export function ToolJson({ part, output }: { part: ToolPart; output: ToolOutput 
             {m.output}
             {output.images > 0 && ` · ${m.imagesIn(output.images)}`}
           </p>
-          {output.text !== '' && <Output text={output.text} className={part.state === 'output-error' ? 'text-error' : 'text-muted'} />}
+          {output.text !== '' && (
+            <Output text={output.text} className={part.state === 'output-error' && !isStoppedCall(part) ? 'text-error' : 'text-muted'} />
+          )}
         </section>
       )}
     </div>

@@ -5,6 +5,7 @@ import {
   ChevronRight,
   CircleHelp,
   CircleSlash,
+  CircleStop,
   CircleX,
   FilePen,
   FilePlus,
@@ -20,7 +21,7 @@ import {
   type LucideIcon,
 } from 'lucide-react'
 import { memo, useMemo, useState } from 'react'
-import type { Approval, ToolPart } from '@wheelhouse/client'
+import { isStoppedCall, type Approval, type ToolPart } from '@wheelhouse/client'
 import { useMessages } from '../i18n/index.ts'
 import { diffOfCall } from '../state/edits.ts'
 import { duration } from '../state/format.ts'
@@ -98,12 +99,13 @@ export const ToolCard = memo(function ToolCard({ item }: { item: Extract<Item, {
 /** What was not done is told as what was wanted. */
 function verbOf(part: ToolPart, kind: ToolKind, running: boolean, onlyWanted: boolean, m: ReturnType<typeof useMessages>): string {
   const failedEdit = part.state === 'output-error' && (kind === 'edit' || kind === 'write')
-  if (onlyWanted || failedEdit || part.state === 'output-denied') return m.toolAsks[kind]
+  if (onlyWanted || failedEdit || isStoppedCall(part) || part.state === 'output-denied') return m.toolAsks[kind]
   return running ? m.toolDoing[kind] : m.toolDone[kind]
 }
 
 function StateIcon({ part, fallback: Icon, exitCode }: { part: ToolPart; fallback: LucideIcon; exitCode: number | null }) {
   if (part.state === 'output-denied') return <CircleSlash size={15} aria-hidden />
+  if (isStoppedCall(part)) return <CircleStop size={15} aria-hidden />
   if (part.state === 'output-error' || (exitCode !== null && exitCode !== 0))
     return <CircleX size={15} className="text-error" aria-hidden />
   return <Icon size={15} aria-hidden />
@@ -146,9 +148,11 @@ function Outcome({
         ? { text: m.denied, tone: 'text-muted' }
         : failedExit
           ? { text: m.exit(output.exitCode ?? 0), tone: 'text-error' }
-          : part.state === 'output-error'
-            ? { text: m.failed, tone: 'text-error' }
-            : null
+          : isStoppedCall(part)
+            ? { text: m.stoppedCall, tone: 'text-muted' }
+            : part.state === 'output-error'
+              ? { text: m.failed, tone: 'text-error' }
+              : null
   return (
     <span className="ml-auto flex shrink-0 items-center gap-2 pl-2 text-xs text-faint tabular-nums">
       {isEdit && <EditCounts part={part} />}

@@ -1,6 +1,6 @@
 /** `wheelhouse session`: conversations. A session is named by id, the end of its id, its name, or `last`. */
 import { resolve } from 'node:path'
-import { listAll, type WheelhouseClient } from '@wheelhouse/client'
+import { firstLine, listAll, type WheelhouseClient } from '@wheelhouse/client'
 import type { Session } from '@wheelhouse/client/protocol'
 import type { Command } from 'commander'
 import { clientOf, globalsOf, pick } from '../connect.ts'
@@ -65,5 +65,5 @@ const rowOf = ({ id, status, name, lastText }: Session): string[] => [
   id,
   status,
   name === '' ? '-' : cut(name, NAME_LENGTH),
-  cut(lastText, LAST_LENGTH),
+  cut(firstLine(lastText), LAST_LENGTH),
 ]

@@ -31,7 +31,8 @@ export function endingOf(result: ResultFrame, stopped: boolean): Ending {
   // An answer that came whole while it was being stopped was not shown from there on: it is stopped, too.
   if (!failed) return { kind: stopped ? 'stopped' : 'success' }
   const message = textOf(result)
-  if (status === 401 || status === 403 || isAuthText(message)) return { kind: 'error', code: 'PROVIDER_AUTH_FAILED', message, status }
+  if (status === 401 || status === 403 || isAuthText(message))
+    return { kind: 'error', code: 'PROVIDER_AUTH_FAILED', message: withoutLogin(message), status }
   const isProviders = result.subtype === 'success'
   return { kind: 'error', code: isProviders ? 'PROVIDER_ERROR' : 'AGENT_ERROR', message, status }
 }
@@ -43,6 +44,12 @@ function textOf(result: ResultFrame): string {
 }
 
 const isAuthText = (text: string): boolean => /^(?:Not logged in|Invalid API key|Please run \/login)/i.test(text)
+
+/** The CLI tells of a command of its own terminal, which nobody has here: the key is the host's to give. */
+function withoutLogin(text: string): string {
+  const rest = text.replace(/^Please run \/login(?: · )?|(?: · )?Please run \/login/i, '')
+  return rest === '' ? 'The provider refused the key.' : rest
+}
 
 /** Why a conversation cannot go on from its stored history (decision 10). */
 export type Mendable = 'missing' | 'poisoned' | null

@@ -40,6 +40,12 @@ export function sessionDirs(input: Pick<ConnectInput, 'sessionId' | 'dirs'>): Se
   }
 }
 
+/**
+ * Stands for the key of a provider that needs none, as a server on this machine may: without any key the CLI asks for
+ * a login of its own and sends nothing.
+ */
+const NO_KEY = 'no-key'
+
 /** Shell lines the CLI runs before each command of the agent: the key is for the CLI, not for what it runs. */
 const TOOL_ENV = 'unset ANTHROPIC_API_KEY\n'
 
@@ -58,7 +64,7 @@ export function environmentOf(input: ConnectInput, dirs: SessionDirs, options: C
     CLAUDE_CONFIG_DIR: dirs.config,
     CLAUDE_ENV_FILE: dirs.toolEnv,
     ANTHROPIC_BASE_URL: input.provider.baseUrl,
-    ...(input.provider.apiKey === null ? {} : { ANTHROPIC_API_KEY: input.provider.apiKey }),
+    ANTHROPIC_API_KEY: input.provider.apiKey ?? NO_KEY,
     CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
     DISABLE_AUTOUPDATER: '1',
     DISABLE_TELEMETRY: '1',

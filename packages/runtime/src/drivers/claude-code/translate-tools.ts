@@ -1,5 +1,5 @@
 /** Tool results as chunks: text within bounds, pictures as files, refusals apart from failures. */
-import { LIMITS, type UIMessageChunk } from '@wheelhouse/client/protocol'
+import { CALL_STOPPED, LIMITS, type UIMessageChunk } from '@wheelhouse/client/protocol'
 import { cutText } from './clean.ts'
 
 /** Pictures travel inside the row as data URLs up to this size; larger ones are only named. */
@@ -13,7 +13,7 @@ export type Refusal = 'denied' | 'stopped' | null
 export function resultChunks(block: ResultBlock, refusal: Refusal, redact: (text: string) => string): UIMessageChunk[] {
   const toolCallId = block.tool_use_id
   if (refusal === 'denied') return [{ type: 'tool-output-denied', toolCallId }]
-  if (refusal === 'stopped') return [{ type: 'tool-output-error', toolCallId, errorText: 'Stopped before it finished.', dynamic: true }]
+  if (refusal === 'stopped') return [{ type: 'tool-output-error', toolCallId, errorText: CALL_STOPPED, dynamic: true }]
   const { texts, files } = read(block.content)
   const text = cutText(redact(texts.join('\n')), LIMITS.toolOutputInlineBytes)
   if (block.is_error === true) return [{ type: 'tool-output-error', toolCallId, errorText: text, dynamic: true }]

@@ -91,7 +91,7 @@ export function sessionRoutes(app: FastifyInstance, host: Host, streams: Set<() 
   typed.get('/v1/stream', { exposeHeadRoute: false, schema: { querystring: streamQuery } }, (request, reply) => {
     const { session = [], cursor } = request.query
     const sessions = [...new Set(typeof session === 'string' ? [session] : session)]
-    if (sessions.length > NAMED_MAX) throw new HostError('INVALID_REQUEST', `at most ${NAMED_MAX} sessions`)
+    if (sessions.length > NAMED_MAX) throw new HostError('INVALID_REQUEST', `A stream names at most ${NAMED_MAX} sessions.`)
     const positions = positionsOf(request.headers['last-event-id']?.toString(), cursor, null)
     checkRoom(streams)
     reply.hijack()
