@@ -16,6 +16,7 @@ import {
   type SessionInput,
 } from '@wheelhouse/client/protocol'
 import type { SessionId } from '../core/types.ts'
+import { StoreError } from '../store/errors.ts'
 import type { GuardedResult, InsertResult, NewAgent, ProviderRecord, Store } from '../store/store.ts'
 import type { Clock } from './clock.ts'
 import type { DataDir } from './data-dir.ts'
@@ -124,12 +125,17 @@ export class AgentLifecycleService {
   async nameSession(id: SessionId, text: string): Promise<void> {
     const { store, runtime } = this.#ports
     const change = { name: clean(nameFrom(text)), description: null, agentId: null, workspacePath: null }
-    for (let tries = 1; tries <= NAMING_TRIES; tries += 1) {
-      const record = store.readSession(id)
-      if (record === null || record.name !== '') return
-      const { rev: expectedRev } = record
-      const answer = await runtime.command(id, (commandId) => ({ type: 'session-updated', commandId, expectedRev, change }))
-      if (answer.ok || answer.code !== 'STALE_REV') return
+    try {
+      for (let tries = 1; tries <= NAMING_TRIES; tries += 1) {
+        const record = store.readSession(id)
+        if (record === null || record.name !== '') return
+        const { rev: expectedRev } = record
+        const answer = await runtime.command(id, (commandId) => ({ type: 'session-updated', commandId, expectedRev, change }))
+        if (answer.ok || answer.code !== 'STALE_REV') return
+      }
+    } catch (error) {
+      // A session that cannot be read now stays unnamed.
+      if (!(error instanceof StoreError)) throw error
     }
   }
 
